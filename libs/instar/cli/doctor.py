@@ -1,0 +1,63 @@
+"""`instar doctor`: the doctor's examination without Airflow's scheduler."""
+
+import json
+from collections.abc import Iterator
+
+import typer
+
+from instar.cli.findings import print_findings
+from instar.config import Settings
+from instar.doctor.finding import Area, Finding, Level, worst
+from instar.storage.config import StoreConfig
+
+
+def doctor(
+    lake: str = typer.Option("", help="Root to examine; the configured one if empty."),
+    racers: int = typer.Option(32, help="Racers of put-if-absent."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Examine Java, Spark, every executor, the store and Airflow. Exits with 1 if a finding is an error."""
+    from instar.engine.doctor import Examination, examine
+    from instar.engine.session import start_session
+
+    settings = Settings.load()
+    store = StoreConfig(
+        lake or settings.lake, settings.s3_profile or None, settings.s3_endpoint or None, settings.s3_region or None
+    )
+    spark = start_session("instar-doctor", settings)
+    try:
+        findings = examine(spark, Examination(store, settings.spark_executors, racers))
+    finally:
+        spark.stop()
+    findings += _airflow(settings)
+    if as_json:
+        typer.echo(json.dumps([finding.to_json() for finding in findings]))
+    else:
+        print_findings(findings)
+    raise typer.Exit(int(worst(findings) is Level.ERROR))
+
+
+def _airflow(settings: Settings) -> Iterator[Finding]:
+    from instar.orchestrate.resources import FLAGS_POOL
+    from instar.orchestrate.stack import connect, running_stack
+
+    meaning = "Schedules and stages run there; the DAG instar_doctor examines it from the inside."
+    running = running_stack(settings)
+    if running is None:
+        yield Finding(Area.AIRFLOW, "airflow", "stack", Level.WARNING, "not up", meaning, "Start it: make up.")
+        return
+    with connect(settings, running) as api:
+        unhealthy = api.unhealthy()
+        level = Level.ERROR if unhealthy else Level.OK
+        found = f"unhealthy: {', '.join(unhealthy)}" if unhealthy else f"healthy at {running.url}"
+        yield Finding(Area.AIRFLOW, "airflow", "stack", level, found, meaning, "See its logs." if unhealthy else "")
+        there = FLAGS_POOL in api.pools()
+        yield Finding(
+            Area.AIRFLOW,
+            "airflow",
+            f"pool {FLAGS_POOL}",
+            Level.OK if there else Level.ERROR,
+            "there" if there else "missing",
+            "Its one slot serialises changes of flags.",
+            "" if there else "Run make down, then make up.",
+        )

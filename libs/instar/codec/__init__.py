@@ -1,0 +1,1 @@
+"""Codecs: whole columns to one opaque blob per row, and back."""

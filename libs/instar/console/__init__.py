@@ -1,0 +1,1 @@
+"""What people see inside Airflow's UI beside Airflow's own pages."""

@@ -1,0 +1,1 @@
+"""Findings about the place that Instar runs in: what is there, what is missing, what to do."""

@@ -1,0 +1,1 @@
+"""Filters: SQL text to a small typed tree, and what the tree means over rows."""

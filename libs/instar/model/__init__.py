@@ -1,0 +1,1 @@
+"""What the data is: types, columns, tables, parts. Pure values, no input or output."""

@@ -1,0 +1,12 @@
+"""What Instar needs to exist inside Airflow."""
+
+SPARK_CONNECTION = "instar_spark"
+"""Names the Spark master that jobs are submitted to."""
+API_CONNECTION = "instar_api"
+"""Airflow's own public API, for what tasks can't ask otherwise."""
+STORE_CONNECTION = "instar_store"
+"""May name the profile, endpoint and region of the lake's store; the settings hold where it is absent."""
+FLAGS_POOL = "instar_flags"
+"""One slot: whoever changes a flag holds it."""
+FLAGS_VARIABLE = "instar_flags"
+"""The flags of all tables: defaults, and per database."""

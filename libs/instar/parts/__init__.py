@@ -1,0 +1,1 @@
+"""Parts: immutable Parquet files, how they are laid out, written, read and compared."""

@@ -1,0 +1,149 @@
+"""Read parts back as updates."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from instar.codec.protocol import CodecError
+from instar.codec.registry import codec_named
+from instar.errors import InstarError
+from instar.model.part import PartFormat
+from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
+from instar.model.types import to_arrow
+from instar.parts.footer import Footer, parse_footer
+from instar.parts.layout import blob_columns, stored_columns, time_and_diff
+from instar.storage.protocol import Store
+
+ReadFormat = Literal["codec", "structured"]
+
+
+class UnreadablePart(InstarError):
+    """A file that can't be read as the part that it should be."""
+
+
+class IgnoredPart(InstarError):
+    """A part that holds nothing but structured columns of a batch version that is to be ignored."""
+
+
+class ColumnTypeMismatch(InstarError):
+    """A column whose type in a part is not the table's."""
+
+
+def read_footer(store: Store, key: str) -> Footer:
+    """Return what the part at `key` says about itself."""
+    with open_part(store, key) as part:
+        return part.footer
+
+
+def read_part(
+    store: Store,
+    key: str,
+    schema: TableSchema,
+    *,
+    columns: Sequence[str] | None = None,
+    read_format: ReadFormat = "structured",
+    ignore_batch_versions: AbstractSet[int] = frozenset(),
+) -> pa.Table:
+    """Return the updates of a part in file order: the asked columns (all by default), then logical time and diff.
+
+    `read_format` chooses the encoding of dual parts; other parts are read from what they hold. Structured columns of
+    an ignored batch version are not read. Columns are matched by id: one that the part lacks is null throughout.
+    """
+    wanted = schema.columns if columns is None else tuple(schema.column(name) for name in columns)
+    with open_part(store, key) as part:
+        encoding = _choose_encoding(part, read_format, ignore_batch_versions)
+        return part.read_codec(wanted) if encoding == "codec" else part.read_structured(wanted)
+
+
+@dataclass(frozen=True)
+class OpenPart:
+    """A part whose footer is read and whose columns are not."""
+
+    key: str
+    footer: Footer
+    file: pq.ParquetFile
+
+    def read_codec(self, wanted: Sequence[Column]) -> pa.Table:
+        """Return the updates that the blobs hold."""
+        ids = {column.id for column in wanted}
+        blobs = {blob: of for blob, of in blob_columns(self.footer.schema).items() if ids & {c.id for c in of}}
+        table = self._read(list(blobs))
+        codec = codec_named(self.footer.codec or "")
+        found: dict[ColumnId, pa.ChunkedArray] = {}
+        for blob, of in blobs.items():
+            try:
+                rows = codec.decode(of, table.column(blob).combine_chunks())
+            except CodecError as error:
+                raise UnreadablePart(f"{self.key}, column {blob}: {error.fact}", help=error.help) from error
+            found.update(zip((column.id for column in of), rows.columns, strict=True))
+        return self._assemble(wanted, found, table)
+
+    def read_structured(self, wanted: Sequence[Column]) -> pa.Table:
+        """Return the updates that the structured columns hold."""
+        stored = stored_columns(self.file.schema_arrow, self.footer.format)
+        paths = {column.id: stored[column.id] for column in wanted if column.id in stored}
+        table = self._read([".".join(path) for path in paths.values()])
+        return self._assemble(wanted, {number: _follow(table, path) for number, path in paths.items()}, table)
+
+    def _read(self, paths: list[str]) -> pa.Table:
+        with _naming(self.key):
+            return self.file.read(columns=[*paths, *time_and_diff(self.footer.format)])
+
+    def _assemble(self, wanted: Sequence[Column], found: dict[ColumnId, pa.ChunkedArray], table: pa.Table) -> pa.Table:
+        arrays = []
+        for column in wanted:
+            values = found.get(column.id)
+            if values is None:
+                values = pa.nulls(table.num_rows, to_arrow(column.type))
+            elif values.type != to_arrow(column.type):
+                raise ColumnTypeMismatch(
+                    f"Column {column.name!r} is {column.type}, but {values.type} in {self.key}.",
+                    help="Read the part with the schema that it was written with.",
+                )
+            arrays.append(values)
+        arrays += [table.column(name) for name in time_and_diff(self.footer.format)]
+        return pa.Table.from_arrays(arrays, schema=pa.schema([*(c.arrow_field() for c in wanted), *UPDATE_FIELDS]))
+
+
+@contextlib.contextmanager
+def open_part(store: Store, key: str) -> Iterator[OpenPart]:
+    """Open the part at `key` and read its footer."""
+    with store.open_input(key) as source:
+        with _naming(key):
+            file = pq.ParquetFile(source, page_checksum_verification=True)
+        yield OpenPart(key, parse_footer(file.metadata.metadata, key), file)
+
+
+def _follow(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:
+    values = table.column(path[0])
+    for name in path[1:]:
+        values = pc.struct_field(values, values.type.get_field_index(name))
+    return values
+
+
+def _choose_encoding(part: OpenPart, read_format: ReadFormat, ignored: AbstractSet[int]) -> ReadFormat:
+    bad = part.footer.batch_version in ignored
+    if part.footer.format is PartFormat.STRUCTURED:
+        if bad:
+            raise IgnoredPart(
+                f"{part.key} is structured, of batch version {part.footer.batch_version}, which is to be ignored.",
+                help="It has no other encoding: rewrite it from its source, or stop ignoring the version.",
+            )
+        return "structured"
+    return "codec" if bad or part.footer.format is PartFormat.CODEC else read_format
+
+
+@contextlib.contextmanager
+def _naming(key: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowInvalid, OSError) as error:
+        raise UnreadablePart(
+            f"{key} can't be read as Parquet: {error}".rstrip(), help="If it reads the same again, the file is damaged."
+        ) from error

@@ -1,0 +1,147 @@
+"""What a part knows of its columns: bounds, nulls, NaN.
+
+Soundness: every value that is neither null nor NaN lies between the bounds, inclusive, under numeric comparison of
+numbers and byte order of strings and bytes. Bounds may be wider than the data, never narrower.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from instar.model.part import Statistic, statistics_field
+from instar.model.schema import Column, ColumnId
+from instar.model.types import BYTES, FLOAT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType, parse_type, to_arrow
+
+BOUND_BYTES = 100
+"""The longest bound of a string or bytes column."""
+
+_LAST_BEFORE_SURROGATES, _FIRST_AFTER_SURROGATES, _LAST_CHARACTER = 0xD7FF, 0xE000, 0x10FFFF
+_LAST_BYTE = 0xFF
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """The statistics of one column of one part; a bound is a null scalar where there is none."""
+
+    column: ColumnId
+    type: DataType
+    lower: pa.Scalar
+    upper: pa.Scalar
+    nulls: int
+    nan: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "column": self.column,
+            "type": self.type.name,
+            "lower": _bound_to_json(self.lower, self.type),
+            "upper": _bound_to_json(self.upper, self.type),
+            "nulls": self.nulls,
+            "nan": self.nan,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "ColumnStatistics":
+        data_type = parse_type(value["type"])
+        return cls(
+            ColumnId(value["column"]),
+            data_type,
+            _bound_from_json(value["lower"], data_type),
+            _bound_from_json(value["upper"], data_type),
+            value["nulls"],
+            value["nan"],
+        )
+
+
+def collect_statistics(columns: Sequence[Column], rows: pa.Table) -> tuple[ColumnStatistics, ...]:
+    """Return the statistics of `columns` over `rows`."""
+    return tuple(_of_column(column, rows.column(column.name)) for column in columns)
+
+
+def statistics_table(statistics: Sequence[ColumnStatistics]) -> pa.Table:
+    """Return the statistics of one part as one row, in the columns that `model.part` names."""
+    fields, arrays = [], []
+    for of in statistics:
+        for statistic in get_args(Statistic):
+            field = statistics_field(of.column, statistic, of.type)
+            fields.append(field)
+            arrays.append(pa.array([getattr(of, statistic)], field.type))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _of_column(column: Column, values: pa.ChunkedArray) -> ColumnStatistics:
+    present = values.drop_null()
+    nan = False
+    if column.type == FLOAT64:
+        is_nan = pc.is_nan(present)
+        nan = bool(pc.any(is_nan).as_py())
+        present = present.filter(pc.invert(is_nan))
+    bounds = pc.min_max(present)
+    lower, upper = _round_outward(bounds["min"], bounds["max"], column.type)
+    return ColumnStatistics(column.id, column.type, lower, upper, values.null_count, nan)
+
+
+def _round_outward(lower: pa.Scalar, upper: pa.Scalar, data_type: DataType) -> tuple[pa.Scalar, pa.Scalar]:
+    if not lower.is_valid:
+        return lower, upper
+    if data_type == FLOAT64:
+        # A reader that orders -0.0 below 0.0 must find both inside.
+        return pa.scalar(-0.0 if lower.as_py() == 0 else lower.as_py()), pa.scalar(upper.as_py() + 0.0)
+    if data_type == STRING:
+        return pa.scalar(truncate_text(lower.as_py())), pa.scalar(text_above(upper.as_py()), pa.string())
+    if data_type == BYTES:
+        return pa.scalar(lower.as_py()[:BOUND_BYTES]), pa.scalar(bytes_above(upper.as_py()), pa.binary())
+    return lower, upper
+
+
+def truncate_text(text: str) -> str:
+    """Return the longest prefix of `text` that fits a bound, cut between characters."""
+    return text.encode()[:BOUND_BYTES].decode(errors="ignore")
+
+
+def text_above(text: str) -> str | None:
+    """Return a text that fits a bound and is not below `text`, or None if there is none."""
+    prefix = truncate_text(text)
+    if prefix == text:
+        return text
+    for end in range(len(prefix), 0, -1):
+        code = ord(prefix[end - 1])
+        if code == _LAST_CHARACTER:
+            continue
+        after = _FIRST_AFTER_SURROGATES if code == _LAST_BEFORE_SURROGATES else code + 1
+        above = prefix[: end - 1] + chr(after)
+        if len(above.encode()) <= BOUND_BYTES:
+            return above
+    return None
+
+
+def bytes_above(value: bytes) -> bytes | None:
+    """Return bytes that fit a bound and are not below `value`, or None if there are none."""
+    prefix = value[:BOUND_BYTES]
+    if prefix == value:
+        return value
+    kept = prefix.rstrip(bytes([_LAST_BYTE]))
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
+
+
+def _bound_to_json(bound: pa.Scalar, data_type: DataType) -> Any:
+    if not bound.is_valid:
+        return None
+    if data_type in (TIMESTAMP, TIMESTAMP_NS):
+        return bound.value
+    if data_type == FLOAT64:
+        return repr(bound.as_py())  # JSON has no infinities
+    if data_type == BYTES:
+        return bound.as_py().hex()
+    return bound.as_py()
+
+
+def _bound_from_json(value: Any, data_type: DataType) -> pa.Scalar:
+    if value is not None and data_type == FLOAT64:
+        value = float(value)
+    if value is not None and data_type == BYTES:
+        value = bytes.fromhex(value)
+    return pa.scalar(value, to_arrow(data_type))

@@ -1,0 +1,133 @@
+"""Write updates as one part."""
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from instar.codec.registry import DEFAULT_CODEC, codec_named
+from instar.model.part import PART_FIELDS, PartFormat
+from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
+from instar.model.types import FLOAT64
+from instar.parts.footer import FOOTER_KEY, Footer, Provenance
+from instar.parts.layout import BLOBS, lay_out
+from instar.parts.names import part_key
+from instar.parts.statistics import collect_statistics, statistics_table
+from instar.parts.updates import check_updates, sort_updates
+
+ROW_GROUP_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class WrittenPart:
+    """A part that is ready to be put."""
+
+    key: str
+    data: bytes
+    record: pa.Table
+    """What the catalog keeps of it: one row, PART_FIELDS and the statistics columns."""
+
+
+def write_part(
+    updates: pa.Table,
+    schema: TableSchema,
+    format: PartFormat,
+    provenance: Provenance,
+    *,
+    ordinal: int = 0,
+    codec: str = DEFAULT_CODEC,
+    row_group_rows: int = ROW_GROUP_ROWS,
+) -> WrittenPart:
+    """Return a part that holds `updates`, sorted by the table's order and then by logical time.
+
+    The updates must fit `schema.update_schema()`; an empty batch is refused. The same arguments give the same bytes.
+    """
+    rows = sort_updates(check_updates(updates, schema), schema)
+    footer = make_footer(rows, schema, format, provenance, codec=codec)
+    content = lay_out(rows, schema, format, codec_named(codec))
+    return seal_part(content, footer, ordinal=ordinal, row_group_rows=row_group_rows)
+
+
+def make_footer(
+    rows: pa.Table, schema: TableSchema, format: PartFormat, provenance: Provenance, *, codec: str = DEFAULT_CODEC
+) -> Footer:
+    """Return the footer of a part that holds `rows`."""
+    times = pc.min_max(rows.column(T_COLUMN))
+    return Footer(
+        provenance=provenance,
+        schema=schema,
+        format=format,
+        codec=None if format is PartFormat.STRUCTURED else codec,
+        rows=rows.num_rows,
+        first_t=times["min"].as_py(),
+        last_t=times["max"].as_py(),
+        has_deletes=pc.any(pc.less(rows.column(D_COLUMN), 0)).as_py(),
+        statistics=collect_statistics(schema.columns, rows),
+    )
+
+
+def seal_part(
+    content: pa.Table, footer: Footer, *, ordinal: int = 0, row_group_rows: int = ROW_GROUP_ROWS
+) -> WrittenPart:
+    """Return the file of `content`, which is sorted and laid out as the footer says, with the footer inside."""
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        content.schema,
+        compression="zstd",
+        sorting_columns=_sorting_columns(content, footer),
+        write_page_index=True,
+        write_page_checksum=True,
+    ) as writer:
+        writer.write_table(content, row_group_size=row_group_rows)
+        # Not as metadata of the Arrow schema, which is stored a second time.
+        writer.add_key_value_metadata({FOOTER_KEY: footer.to_bytes()})
+    data = sink.getvalue()
+    key = part_key(footer.provenance, ordinal)
+    codec_bytes = _stored_bytes(pq.read_metadata(pa.BufferReader(data)), BLOBS) if footer.codec else 0
+    return WrittenPart(key, data.to_pybytes(), part_record(key, footer, size=data.size, codec_bytes=codec_bytes))
+
+
+def part_record(key: str, footer: Footer, *, size: int, codec_bytes: int) -> pa.Table:
+    """Return what the catalog keeps of a part: one row, PART_FIELDS and the statistics columns."""
+    provenance = footer.provenance
+    fixed: dict[str, Any] = {
+        "key": key,
+        "format": footer.format.value,
+        "rows": footer.rows,
+        "bytes": size,
+        "codec_bytes": codec_bytes,
+        "first_t": footer.first_t,
+        "last_t": footer.last_t,
+        "partition": provenance.partition,
+        "origin": provenance.origin,
+        "generation": provenance.generation,
+        "attempt": provenance.attempt,
+        "transaction": str(provenance.transaction),
+        "batch_version": footer.batch_version,
+        "has_deletes": footer.has_deletes,
+    }
+    record = pa.Table.from_pylist([fixed], schema=PART_FIELDS)
+    statistics = statistics_table(footer.statistics)
+    return pa.Table.from_arrays(
+        [*record.columns, *statistics.columns], schema=pa.schema([*record.schema, *statistics.schema])
+    )
+
+
+def _sorting_columns(content: pa.Table, footer: Footer) -> list[pq.SortingColumn] | None:
+    """Return the order of a flat file's rows, as far as Parquet can say it: its floats have no order with NaN."""
+    if footer.format is not PartFormat.STRUCTURED:
+        return None
+    sort_by = [footer.schema.column_by_id(column_id) for column_id in footer.schema.sort_by]
+    ordered = list(itertools.takewhile(lambda column: column.type != FLOAT64, sort_by))
+    names = [column.name for column in ordered] + [T_COLUMN] * (len(ordered) == len(sort_by))
+    return [pq.SortingColumn(content.column_names.index(name)) for name in names] or None
+
+
+def _stored_bytes(metadata: pq.FileMetaData, top_level: tuple[str, ...]) -> int:
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    chunks = (group.column(number) for group in groups for number in range(group.num_columns))
+    return sum(chunk.total_compressed_size for chunk in chunks if chunk.path_in_schema in top_level)

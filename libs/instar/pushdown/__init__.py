@@ -1,0 +1,1 @@
+"""What statistics say about a filter: which parts hold no row that can match."""

@@ -1,0 +1,57 @@
+"""Which parts share keys with no other part."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from instar.expr.nodes import ColumnRef
+from instar.model.types import FLOAT64
+from instar.pushdown.domain import Mask
+from instar.pushdown.statistics import column_domain
+
+Ranks = npt.NDArray[np.int64]
+
+
+def isolated(parts: pa.Table, key: tuple[ColumnRef, ...], among: Mask) -> Mask:
+    """Return which of the parts in `among` have a key range that meets no other's in `among`.
+
+    Sound: a part so marked has no key in common with another. It may leave out parts that have none either: parts are
+    split into groups that are apart in one key column, then each group by the next column, in n log n.
+    """
+    group = np.zeros(int(among.sum()), np.int64)
+    ranges = [_rank_ranges(column, parts, among) for column in key]
+    # A split by a later column can break a chain of parts that held a group together in an earlier one.
+    for lower, upper in ranges if len(ranges) == 1 else [*ranges, *ranges]:
+        group = _split(group, lower, upper)
+    alone = np.zeros(len(among), np.bool_)
+    alone[among] = np.bincount(group, minlength=1)[group] == 1
+    return alone
+
+
+def _rank_ranges(column: ColumnRef, parts: pa.Table, among: Mask) -> tuple[Ranks, Ranks]:
+    """Return each part's range in a key column, as ranks among all bounds; a part that may hold null or NaN has all."""
+    domain = column_domain(column, parts)
+    unbounded = pa.array(domain.may_be_null | domain.may_be_nan)
+    lower, upper = (pc.if_else(unbounded, None, bound) for bound in (domain.lower, domain.upper))
+    bounds = pa.concat_arrays([bound.filter(pa.array(among)) for bound in (lower, upper)])
+    if column.type == FLOAT64:
+        bounds = pc.add(bounds, 0.0)  # -0.0 and 0.0 are one key
+    rank = pc.rank(bounds, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+    known = bounds.is_valid().to_numpy(zero_copy_only=False)
+    count = len(bounds) // 2
+    return np.where(known[:count], rank[:count], 0), np.where(known[count:], rank[count:], len(bounds) + 1)
+
+
+def _split(group: Ranks, lower: Ranks, upper: Ranks) -> Ranks:
+    """Number the groups anew so that parts apart in this column, and parts apart before, are in different ones."""
+    if not len(group):
+        return group
+    # Groups laid end to end on one axis: one sweep sees them all, and ranges of different groups never touch.
+    offset = group * (int(upper.max()) + 1)
+    order = np.argsort(offset + lower, kind="stable")
+    starts, ends = (offset + lower)[order], (offset + upper)[order]
+    begins = np.concatenate([[False], starts[1:] > np.maximum.accumulate(ends)[:-1]])
+    result = np.empty_like(group)
+    result[order] = np.cumsum(begins)
+    return result

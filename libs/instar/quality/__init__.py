@@ -1,0 +1,1 @@
+"""Gates: Great Expectations suites that decide, and the pages that show why."""

@@ -1,0 +1,1 @@
+"""Object stores: one small protocol and the backends that keep it."""

@@ -1,0 +1,190 @@
+"""Several committers, faults, checkpoints, cuts of power and sweeps, in any order, against a plain model."""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from instar.catalog.actions import AddParts, RemoveParts
+from instar.catalog.checkpoint import agrees_with_replay, write_checkpoint
+from instar.catalog.commit import Change, CommitConflict, Committed, commit
+from instar.catalog.names import LogKind
+from instar.catalog.origins import OriginConflict
+from instar.catalog.orphans import plan_orphans, sweep
+from instar.catalog.snapshot import TransactionCollected
+from instar.catalog.timeline import Timeline
+from instar.storage.faulty import Crashed, Fault, FaultKind, FaultyStore
+from instar.storage.memory import MemoryStore
+from instar.storage.protocol import DidNotHappen
+from tests.catalog.samples import HOUR, Ticks, Writer, numbered_uuids, part_rows
+
+FAULTS = st.sampled_from(
+    [None] * 7  # most commits should get somewhere
+    + [
+        FaultKind.FAIL_BEFORE,
+        FaultKind.FAIL_AFTER,
+        FaultKind.THROTTLE,
+        FaultKind.CRASH_BEFORE,
+        FaultKind.CRASH_AFTER,
+    ]
+)
+WHO = st.integers(0, 2)
+
+
+@dataclass
+class Model:
+    """What the lake should hold: parts by key, each with its origin, and what each origin has come to."""
+
+    live: dict[str, str] = field(default_factory=dict)
+    generations: dict[str, int] = field(default_factory=dict)
+    past: dict[int, frozenset[str]] = field(default_factory=dict)
+
+
+class Histories(RuleBasedStateMachine):
+    @initialize()
+    def begin(self) -> None:
+        self.clock = Ticks()
+        self.store = MemoryStore(clock=self.clock)
+        self.uuids = numbered_uuids()
+        self.model = Model()
+        self.pending: list[tuple[UUID, AddParts]] = []
+        self.collected: set[UUID] = set()
+        Writer(self.store, seed=1, clock=self.clock).create()
+        self.timelines = [Timeline(self.store, "w1", "weather") for _ in range(3)]
+        self.note(1)
+
+    def note(self, revision: int) -> None:
+        self.model.past[revision] = frozenset(self.model.live)
+
+    def head(self) -> int:
+        return max(self.model.past)
+
+    def attempt(self, who: int, change: Change, fault: FaultKind | None) -> bool:
+        """Commit under a fault, and tell by the log itself whether it happened; it must say the same if it can."""
+        plan = [Fault("put_if_absent", 1, fault)] if fault else []
+        timeline = self.timelines[who]
+        timeline.store = FaultyStore(self.store, plan)
+        committed: Committed | None = None
+        try:
+            committed = commit(timeline, change, clock=self.clock)
+        except Crashed:
+            self.timelines[who] = Timeline(self.store, "w1", "weather")
+        except DidNotHappen:
+            assert fault in (FaultKind.FAIL_BEFORE, FaultKind.THROTTLE)
+        finally:
+            timeline.store = self.store
+        newest = Timeline(self.store, "w1", "weather").history()[-1]
+        happened = newest.revision == self.head() + 1 and newest.uuid == change.uuid
+        assert happened or newest.revision == self.head()
+        if committed:
+            assert happened is not committed.already
+        return happened
+
+    @rule(count=st.integers(1, 3), origin=st.sampled_from(["", "jan", "feb"]), generation=st.integers(1, 3))
+    def upload(self, count: int, origin: str, generation: int) -> None:
+        uuid = self.uuids()
+        rows = part_rows(uuid, count, origin=origin, generation=generation if origin else 0)
+        for key in rows["key"].to_pylist():
+            self.store.put(key, b"part")
+        self.pending.append((uuid, AddParts("h2o", rows)))
+
+    @precondition(lambda self: self.pending)
+    @rule(data=st.data(), who=WHO, fault=FAULTS)
+    def commit_an_upload(self, data: st.DataObject, who: int, fault: FaultKind | None) -> None:
+        self.commit_pending(data.draw(st.integers(0, len(self.pending) - 1)), who, fault)
+
+    @rule(data=st.data(), who=WHO, origin=st.sampled_from(["jan", "feb"]), generation=st.integers(1, 3))
+    def ingest(self, data: st.DataObject, who: int, origin: str, generation: int) -> None:
+        self.upload(1, origin, generation)
+        self.commit_pending(len(self.pending) - 1, who, data.draw(FAULTS))
+
+    def commit_pending(self, index: int, who: int, fault: FaultKind | None) -> None:
+        uuid, action = self.pending[index]
+        runs = action.runs
+        known = self.model.generations.get(runs[0].origin, 0) if runs else 0
+        try:
+            happened = self.attempt(who, Change(uuid, (action,)), fault)
+        except TransactionCollected:
+            assert uuid in self.collected
+            self.pending.remove((uuid, action))
+            return
+        except OriginConflict:
+            assert runs[0].generation < known
+            return
+        if not happened:
+            assert fault or runs[0].generation == known
+            return
+        assert uuid not in self.collected
+        self.pending.remove((uuid, action))
+        for run in runs:
+            assert run.generation > known
+            self.model.generations[run.origin] = run.generation
+            self.model.live = {key: origin for key, origin in self.model.live.items() if origin != run.origin}
+        self.model.live |= dict.fromkeys(action.keys, runs[0].origin if runs else "")
+        self.note(self.head() + 1)
+
+    @precondition(lambda self: self.model.live)
+    @rule(data=st.data(), who=WHO, fault=FAULTS)
+    def remove(self, data: st.DataObject, who: int, fault: FaultKind | None) -> None:
+        keys = data.draw(st.sets(st.sampled_from(sorted(self.model.live)), min_size=1))
+        if self.attempt(who, Change(self.uuids(), (RemoveParts("h2o", tuple(keys)),)), fault):
+            self.model.live = {key: origin for key, origin in self.model.live.items() if key not in keys}
+            self.note(self.head() + 1)
+
+    @rule(who=WHO)
+    def remove_what_is_gone(self, who: int) -> None:
+        gone = frozenset().union(*self.model.past.values()) - set(self.model.live)
+        for key in sorted(gone)[:1]:
+            try:
+                self.attempt(who, Change(self.uuids(), (RemoveParts("h2o", (key,)),)), None)
+            except CommitConflict:
+                continue
+            raise AssertionError(f"{key} was removed twice")
+
+    @rule(data=st.data(), who=WHO)
+    def checkpoint(self, data: st.DataObject, who: int) -> None:
+        revision = data.draw(st.sampled_from(sorted(self.model.past)))
+        timeline = self.timelines[who]
+        write_checkpoint(timeline, timeline.load(revision))
+        assert agrees_with_replay(timeline, revision)
+
+    @rule(data=st.data())
+    def damage_a_checkpoint(self, data: st.DataObject) -> None:
+        listing = self.timelines[0].listing()
+        if listing.checkpoints:
+            key = self.timelines[0].key(data.draw(st.sampled_from(listing.checkpoints)), LogKind.CHECKPOINT)
+            self.store.put(key, self.store.get(key)[:-1])
+
+    @rule(who=WHO, hours=st.sampled_from([0, 48]))
+    def sweep_orphans(self, who: int, hours: int) -> None:
+        before = self.timelines[who].load()
+        plan = plan_orphans(self.timelines[who], now=self.clock.now + hours * HOUR)
+        assert hours or not plan.orphans
+        result = sweep(self.timelines[who], plan, clock=self.clock, uuids=self.uuids)
+        if result.revision > before.revision:
+            self.collected |= {orphan.transaction for orphan in plan.orphans}
+            self.note(result.revision)
+
+    @rule(who=WHO, data=st.data())
+    def travel(self, who: int, data: st.DataObject) -> None:
+        revision = data.draw(st.sampled_from(sorted(self.model.past)))
+        assert self.timelines[who].load(revision).live_keys() == self.model.past[revision]
+
+    @invariant()
+    def a_new_reader_sees_the_model(self) -> None:
+        head = Timeline(self.store, "w1", "weather").load()
+        assert head.revision == self.head()
+        assert head.live_keys() == set(self.model.live)
+        generations = {origin: state.generation for origin, state in head.table("h2o").origins.items()}
+        assert generations == self.model.generations
+
+    @invariant()
+    def every_file_that_some_revision_names_is_there(self) -> None:
+        files = {info.key for info in self.store.list("w1/weather/data/")}
+        assert frozenset().union(*self.model.past.values()) <= files
+
+
+Histories.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestRandomHistories = Histories.TestCase

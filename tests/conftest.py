@@ -1,0 +1,3 @@
+"""Services that all rooms' tests share."""
+
+pytest_plugins = ["tests.services.s3"]

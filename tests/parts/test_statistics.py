@@ -1,0 +1,142 @@
+import json
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instar.model.part import statistics_field
+from instar.model.schema import Column, ColumnId
+from instar.model.types import ALL_TYPES, BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP_NS, DataType, to_arrow
+from instar.parts.statistics import (
+    BOUND_BYTES,
+    ColumnStatistics,
+    bytes_above,
+    collect_statistics,
+    statistics_table,
+    text_above,
+    truncate_text,
+)
+from tests.strategies import blobs, texts, types, values
+
+
+def statistics_of(data_type: DataType, cells: Any) -> ColumnStatistics:
+    column = Column(ColumnId(5), "x", data_type)
+    (found,) = collect_statistics([column], pa.table({"x": pa.array(cells, to_arrow(data_type))}))
+    return found
+
+
+def plain(bound: pa.Scalar) -> Any:
+    return bound.value if isinstance(bound, pa.TimestampScalar) else bound.as_py()
+
+
+@given(st.data(), types)
+def test_bounds_hold_every_value(data: st.DataObject, data_type: DataType) -> None:
+    cells = data.draw(st.lists(st.none() | values(data_type), max_size=10))
+    found = statistics_of(data_type, cells)
+    present = [cell for cell in cells if cell is not None and not (data_type == FLOAT64 and math.isnan(cell))]
+    assert found.nulls == cells.count(None)
+    assert found.nan == (len(present) + found.nulls < len(cells))
+    assert found.lower.is_valid == bool(present)
+    for cell in present:
+        assert plain(found.lower) <= cell
+        assert not found.upper.is_valid or cell <= plain(found.upper)
+
+
+@given(st.data(), st.sampled_from([t for t in ALL_TYPES if t not in (STRING, BYTES)]))
+def test_bounds_of_fixed_size_types_are_tight(data: st.DataObject, data_type: DataType) -> None:
+    cells = data.draw(st.lists(values(data_type).filter(lambda cell: cell == cell), min_size=1, max_size=10))  # noqa: PLR0124
+    found = statistics_of(data_type, cells)
+    assert (plain(found.lower), plain(found.upper)) == (min(cells), max(cells))
+
+
+@given(st.data(), types)
+def test_statistics_survive_the_footer_bit_by_bit(data: st.DataObject, data_type: DataType) -> None:
+    found = statistics_of(data_type, data.draw(st.lists(st.none() | values(data_type), max_size=5)))
+    again = ColumnStatistics.from_json(json.loads(json.dumps(found.to_json(), allow_nan=False)))
+    assert again == found
+    assert repr(again.lower) == repr(found.lower)
+
+
+@pytest.mark.parametrize("zeros", [[0.0], [-0.0], [0.0, -0.0], [-0.0, 0.0]])
+def test_zeros_of_either_sign_lie_inside_under_total_order_too(zeros: list[float]) -> None:
+    found = statistics_of(FLOAT64, zeros)
+    assert math.copysign(1, found.lower.as_py()) == -1
+    assert math.copysign(1, found.upper.as_py()) == 1
+
+
+@pytest.mark.parametrize("cells", [[float("nan")], [None], [float("nan"), None], []])
+def test_without_a_value_there_are_no_bounds(cells: Any) -> None:
+    found = statistics_of(FLOAT64, cells)
+    assert (found.lower.as_py(), found.upper.as_py()) == (None, None)
+    assert found.nan == any(cell is not None for cell in cells)
+
+
+def test_one_row_holds_the_columns_that_the_model_names() -> None:
+    columns = [Column(ColumnId(7), "a", TIMESTAMP_NS), Column(ColumnId(9), "b", BOOL)]
+    rows = pa.table({"a": pa.array([1, 2], pa.timestamp("ns")), "b": pa.array([None, None], pa.bool_())})
+    table = statistics_table(collect_statistics(columns, rows))
+    assert table.schema == pa.schema(
+        [statistics_field(c.id, s, c.type) for c in columns for s in ("lower", "upper", "nulls", "nan")]
+    )
+    assert [column.cast(pa.int64())[0].as_py() for column in table.columns] == [1, 2, 0, 0, None, None, 2, 0]
+
+
+def test_statistics_carry_the_type_that_they_were_collected_with() -> None:
+    assert statistics_of(INT64, [1]).to_json()["type"] == "int64"
+
+
+@given(texts)
+def test_text_bounds_are_outward_short_and_valid(text: str) -> None:
+    lower, upper = truncate_text(text), text_above(text)
+    assert lower.encode() <= text.encode()
+    assert len(lower.encode()) <= BOUND_BYTES
+    if upper is not None:
+        assert text.encode() <= upper.encode()
+        assert len(upper.encode()) <= BOUND_BYTES
+    if len(text.encode()) <= BOUND_BYTES:
+        assert (lower, upper) == (text, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "lower", "upper"),
+    [
+        ("a" * 100, "a" * 100, "a" * 100),
+        ("a" * 101, "a" * 100, "a" * 99 + "b"),
+        ("a" * 99 + "é", "a" * 99, "a" * 98 + "b"),  # a character across the limit
+        ("é" * 51, "é" * 50, "é" * 49 + "ê"),
+        ("a" * 97 + "\ud7ffa", "a" * 97 + "\ud7ff", "a" * 97 + "\ue000"),
+        ("a" * 96 + "\U0010ffffa", "a" * 96 + "\U0010ffff", "a" * 95 + "b"),
+        ("\U0010ffff" * 26, "\U0010ffff" * 25, None),
+        ("a" * 99 + "\x7fa", "a" * 99 + "\x7f", "a" * 98 + "b"),  # its successor is a byte longer
+    ],
+)
+def test_long_texts_are_cut_between_characters_and_rounded_up(text: str, lower: str, upper: str | None) -> None:
+    assert (truncate_text(text), text_above(text)) == (lower, upper)
+
+
+@given(blobs)
+def test_bytes_bounds_are_outward_and_short(value: bytes) -> None:
+    upper = bytes_above(value)
+    assert upper is None or (value <= upper and len(upper) <= BOUND_BYTES)
+
+
+@pytest.mark.parametrize(
+    ("value", "upper"),
+    [
+        (b"a" * 100, b"a" * 100),
+        (b"a" * 101, b"a" * 99 + b"b"),
+        (b"a" * 98 + b"\xff" * 5, b"a" * 97 + b"b"),
+        (b"\xff" * 100, b"\xff" * 100),
+        (b"\xff" * 101, None),
+    ],
+)
+def test_long_bytes_are_rounded_up_or_have_no_bound(value: bytes, upper: bytes | None) -> None:
+    assert bytes_above(value) == upper
+
+
+def test_a_lower_bound_without_an_upper_one_is_kept() -> None:
+    found = statistics_of(BYTES, [b"\xff" * 101])
+    assert (found.lower.as_py(), found.upper.as_py()) == (b"\xff" * 100, None)

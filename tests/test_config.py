@@ -1,5 +1,6 @@
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,13 +14,13 @@ NUMBERS = [field.name for field in FIELDS if field.type is int]
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
-def test_every_setting_is_read_from_its_variable_and_typed(field: "dataclasses.Field[object]") -> None:
+def test_every_setting_is_read_from_its_variable_and_typed(field: "dataclasses.Field[Any]") -> None:
     loaded = Settings.load({PREFIX + field.name.upper(): "7"})
     value = getattr(loaded, field.name)
     assert (type(value) if field.type is not Path else Path) is field.type
     assert str(value) == "7"
-    others = dataclasses.replace(loaded, **{field.name: field.default})
-    assert others == Settings()
+    changed = {name for name, default in vars(Settings()).items() if getattr(loaded, name) != default}
+    assert changed == {field.name}
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:

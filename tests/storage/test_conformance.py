@@ -229,6 +229,15 @@ def test_a_listing_starts_after_a_key_that_need_not_exist(store: Store) -> None:
     assert keys_of(store, "log/", "z") == []
 
 
+def test_a_listing_that_starts_after_the_name_of_a_folder_shows_what_lies_in_it(store: Store) -> None:
+    for key in ("a-b", "a/b", "a0"):
+        store.put(key, b"")
+    assert keys_of(store, "a", "a") == ["a-b", "a/b", "a0"]
+    assert keys_of(store, "", "a") == ["a-b", "a/b", "a0"]
+    assert keys_of(store, "", "a-b") == ["a/b", "a0"]
+    assert keys_of(store, "a", "a/b") == ["a0"]
+
+
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(keys=KEY_SETS, data=st.data())
 def test_listings_are_in_byte_order_from_any_key_with_any_prefix(

@@ -8,6 +8,8 @@ from pathlib import Path
 import psutil
 
 GRACE_SECONDS = 10.0
+_started: list[subprocess.Popen[bytes]] = []
+"""Keeps what this process started from being collected while it runs."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ def spawn(name: str, command: Sequence[str], env: Mapping[str, str], log: Path, 
         started = subprocess.Popen(
             command, env=env, cwd=cwd, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True
         )
+    _started.append(started)
     return Process(name, started.pid, psutil.Process(started.pid).create_time())
 
 

@@ -54,7 +54,9 @@ class Verdict:
         return all(outcome.passed or outcome.severity != CRITICAL for outcome in self.outcomes)
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "passed": self.passed}
+        """Return the verdict as plain JSON values, whatever the rows held."""
+        plain: dict[str, Any] = json.loads(json.dumps({**asdict(self), "passed": self.passed}, default=str))
+        return plain
 
     def __str__(self) -> str:
         broken = [outcome for outcome in self.outcomes if not outcome.passed]

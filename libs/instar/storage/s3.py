@@ -226,9 +226,10 @@ def listing_bound(prefix: str, start_after: str) -> str:
     """
     if not start_after.startswith(prefix):
         return ""
-    cut = end = len(prefix)
-    while end < len(start_after) and start_after[end] >= "/":
-        if start_after[end] > "/":
-            cut = end
-        end += 1
-    return start_after[:cut]
+    bound = ""
+    for position in range(len(prefix), len(start_after)):
+        if start_after[position] < "/":
+            break
+        if start_after[position] > "/":
+            bound = start_after[:position]
+    return bound

@@ -1,5 +1,6 @@
 """The production deployment: what can be known of it without a container engine."""
 
+import dataclasses
 import fnmatch
 import importlib.util
 import json
@@ -8,11 +9,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 import yaml
 
-from instar.config import Settings
+from instar.config import PREFIX, Settings, variable
 from instar.orchestrate.resources import API_CONNECTION, SPARK_CONNECTION
 
 ROOT = Path(__file__).parents[1]
@@ -129,6 +130,28 @@ def test_the_image_runs_without_root() -> None:
 @pytest.mark.parametrize("service", OURS)
 def test_settings_of_instar_are_known_to_it(service: str) -> None:
     Settings.load(environment(service))
+
+
+@pytest.mark.parametrize("file", ["docker-compose.yaml", "Dockerfile", ".env.example", "docs/howto/deploy.md"])
+def test_every_setting_that_a_file_names_anywhere_is_known(file: str) -> None:
+    """Also in comments, commands and files that are only examples."""
+    named = set(re.findall(rf"\b{PREFIX}[A-Z0-9_]+", (ROOT / file).read_text()))
+    assert named <= {variable(field.name) for field in dataclasses.fields(Settings)}
+
+
+def test_the_settings_that_are_named_are_found() -> None:
+    """The test above can only fail if this one passes."""
+    assert f"{PREFIX}SPARK_MASTER" in TEXT
+
+
+def test_modules_that_are_run_can_be() -> None:
+    run = re.findall(r"python -m ([\w.]+)", TEXT)
+    assert set(run) == {"instar.orchestrate.provision", "instar.engine.class_archive"}
+    for name in run:
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        assert '__name__ == "__main__"' in Path(spec.origin).read_text(), name
 
 
 def test_all_workers_are_expected_to_give_an_executor() -> None:

@@ -41,6 +41,14 @@ def test_a_store_that_can_not_be_written_is_an_error(tmp_path: Path) -> None:
     assert "credentials" in finding.remedy
 
 
+@pytest.mark.parametrize("uri", ["hdfs://lake", "lake", "file://elsewhere/lake", "s3://"])
+def test_an_address_that_names_no_store_is_an_error_with_its_own_remedy(uri: str) -> None:
+    finding = access(StoreConfig(uri))
+    assert finding.level is Level.ERROR
+    assert uri in finding.found
+    assert "file:///" in finding.remedy or "s3://bucket" in finding.remedy
+
+
 @pytest.mark.parametrize("operation", ["put", "get", "list", "delete"])
 def test_every_operation_that_fails_is_an_error(plant: Plant, operation: str) -> None:
     plant(FaultyStore(MemoryStore(), [Fault(operation, 1, FaultKind.FAIL_BEFORE)]))  # type: ignore[arg-type]

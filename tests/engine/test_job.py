@@ -113,19 +113,57 @@ def test_what_is_left_out_has_its_default() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_options_name(
-    option: str, text: str, capsys: pytest.CaptureFixture[str]
+    option: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as end:
-        run_job(NAME, [*REQUIRED, option, text], Arguments, lambda _spark, _arguments: None)
-    assert end.value.code == 2
-    assert option in capsys.readouterr().err.splitlines()[-1]
+    error = refused([*REQUIRED, option, text], tmp_path)
+    assert option in error
+    assert error in capsys.readouterr().err
 
 
-def test_a_missing_argument_is_refused_with_the_options_name(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        run_job(NAME, REQUIRED[:2], Arguments, lambda _spark, _arguments: None)
-    assert end.value.code == 2
-    assert "--label" in capsys.readouterr().err.splitlines()[-1]
+def test_a_missing_argument_is_refused_with_the_options_name(tmp_path: Path) -> None:
+    assert "--label" in refused(REQUIRED[:2], tmp_path)
+
+
+def test_a_value_without_an_option_is_refused(tmp_path: Path) -> None:
+    assert "without an option" in refused([*REQUIRED, "stray"], tmp_path)
+
+
+def test_what_an_argument_itself_refuses_is_told_in_its_own_words(tmp_path: Path) -> None:
+    error = refused(to_argv({"store": {"uri": "s3://key:word@bucket"}, "label": "x"}), tmp_path)
+    assert "--store: A store's address holds credentials. Put them in the environment" in error
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--store", json.dumps({"uri": "s3://key:hunter2@bucket"})],
+        ["--store", json.dumps({"uri": "s3://bucket", "password": "hunter2"})],
+        ["--store", json.dumps({"uri": "s3://bucket", "hunter2": ""})],
+        ["--store", json.dumps({"uri": ["hunter2"]})],
+        ["--store", "s3://key:hunter2@bucket"],
+        ["--row-count", "hunter2"],
+        ["--parent", "hunter2"],
+        ["--stoer=hunter2"],
+        ['--stoer={"uri": "hunter2"}'],
+        ["--stoer", "hunter2"],
+        ["hunter2"],
+    ],
+)
+def test_a_value_that_is_refused_is_never_shown_because_it_may_hold_a_secret(
+    argv: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shown = refused([*REQUIRED, *argv], tmp_path) + "".join(capfd.readouterr())
+    assert "hunter2" not in shown
+
+
+def refused(argv: list[str], folder: Path) -> str:
+    """Return the error that the report of a job tells when it is called with these arguments."""
+    path = folder / "report.json"
+    ran: list[Arguments] = []
+    assert run_job(NAME, [*argv, f"--report={path}"], Arguments, lambda _spark, arguments: ran.append(arguments)) == 1
+    assert ran == []
+    error: str = json.loads(path.read_text())["error"]
+    return error
 
 
 def reported(folder: Path, body: Callable[[Any, Arguments], Any]) -> tuple[int, dict[str, Any]]:

@@ -99,6 +99,11 @@ def test_an_unknown_type_in_a_definition_is_refused() -> None:
         ((A, B), {"key": (9,), "merge_mode": MergeMode.UPSERT}, "no column with id 9"),
         ((A, B), {"merge_mode": MergeMode.UPSERT}, "upsert with 0 key columns"),
         ((A, B), {"key": (1,)}, "append with 1 key columns"),
+        ((A, B), {"key": (1, 1), "merge_mode": MergeMode.UPSERT}, "key of db.t names column 'a' twice"),
+        ((A, B), {"sort_by": (2, 1, 2)}, "sort_by of db.t names column 'b' twice"),
+        ((A, Column(ColumnId(0), "z", INT64)), {}, "Column 'z' of db.t has the id 0"),
+        ((A, Column(ColumnId(-1), "z", INT64)), {}, "has the id -1"),
+        ((A, Column(ColumnId(2**31), "z", INT64)), {}, "has the id 2147483648"),
     ],
 )
 def test_a_table_that_can_not_be_stored_is_refused(
@@ -106,6 +111,32 @@ def test_a_table_that_can_not_be_stored_is_refused(
 ) -> None:
     with pytest.raises(InvalidSchema, match=message):
         TableSchema(NAME, columns, **options)
+
+
+@pytest.mark.parametrize("number", [1, 2**31 - 1])
+def test_the_first_and_the_last_id_are_taken(number: int) -> None:
+    assert TableSchema(NAME, (Column(ColumnId(number), "a", INT64),)).columns[0].id == number
+
+
+def test_a_name_in_a_definition_that_comes_twice_is_refused() -> None:
+    with pytest.raises(InvalidSchema, match=r"key of db\.t names column 'a' twice"):
+        create(key=["a", "a"], merge_mode="upsert")
+
+
+def test_a_delete_needs_its_key_alone_in_updates_but_rows_need_all_that_is_required() -> None:
+    schema = create(key=["a"], merge_mode="upsert", required=["b"])
+    assert [field.nullable for field in schema.update_schema()] == [False, True, False, False]
+    assert [field.nullable for field in schema.arrow_schema()] == [False, False]
+    assert schema.update_schema().field("b").metadata == schema.arrow_schema().field("b").metadata
+
+
+def test_a_key_column_may_be_nullable_as_a_tag_that_some_lines_lack() -> None:
+    schema = TableSchema(NAME, (A, B), key=(A.id, B.id), merge_mode=MergeMode.UPSERT)
+    assert [field.nullable for field in schema.update_schema()] == [False, True, False, False]
+
+
+def test_updates_of_an_append_table_need_all_that_is_required() -> None:
+    assert [field.nullable for field in create(required=["b"]).update_schema()] == [True, False, False, False]
 
 
 def test_an_unknown_column_is_answered_with_the_known_ones() -> None:
@@ -116,6 +147,17 @@ def test_an_unknown_column_is_answered_with_the_known_ones() -> None:
 def test_a_table_name_is_split_at_its_first_dot() -> None:
     assert TableName.parse("db.t.x") == TableName("db", "t.x")
     assert str(TableName("db", "t")) == "db.t"
+
+
+@given(schemas())
+def test_a_table_name_comes_back_from_text(schema: TableSchema) -> None:
+    assert TableName.parse(str(schema.name)) == schema.name
+
+
+@pytest.mark.parametrize(("database", "table"), [("a.b", "c"), (".", "c"), ("", "c"), ("a", "")])
+def test_a_table_name_that_would_not_come_back_from_text_is_refused(database: str, table: str) -> None:
+    with pytest.raises(InvalidSchema, match="not the name of a table"):
+        TableName(database, table)
 
 
 @pytest.mark.parametrize("text", ["", "t", ".t", "db.", "."])

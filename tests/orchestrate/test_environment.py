@@ -1,6 +1,8 @@
 import json
 import os
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -51,6 +53,21 @@ def test_secrets_differ_between_work_folders_and_among_themselves(tmp_path: Path
     assert min(map(len, every)) >= 16
 
 
+def test_many_that_start_at_once_agree_on_the_secrets_and_leave_no_draft(tmp_path: Path) -> None:
+    racers = 8
+    for number in range(20):
+        work, start = tmp_path / str(number), threading.Barrier(racers)
+
+        def race(work: Path = work, start: threading.Barrier = start) -> list[str]:
+            start.wait()
+            return secrets(work)
+
+        with ThreadPoolExecutor(racers) as pool:
+            seen = [entry.result() for entry in [pool.submit(race) for _ in range(racers)]]
+        assert seen == [seen[0]] * racers
+        assert {path.name for path in (work / "airflow").iterdir()} == {"secrets.json", "passwords.json"}
+
+
 def test_the_fernet_key_is_one(tmp_path: Path) -> None:
     Fernet(environment(tmp_path)["AIRFLOW__CORE__FERNET_KEY"])
 
@@ -71,6 +88,12 @@ def test_no_airflow_variable_of_the_caller_leaks_in(tmp_path: Path, monkeypatch:
     for name in ("AIRFLOW__CORE__UNIT_TEST_MODE", "AIRFLOW_CONN_STRANGER", "AIRFLOW_VAR_STRANGER", "AIRFLOW_HOME"):
         monkeypatch.setenv(name, "stranger")
     assert "stranger" not in environment(tmp_path).values()
+
+
+def test_the_callers_way_to_the_store_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = '{"conn_type": "aws", "extra": {"profile": "lake"}}'
+    monkeypatch.setenv("AIRFLOW_CONN_INSTAR_STORE", named)
+    assert environment(tmp_path)["AIRFLOW_CONN_INSTAR_STORE"] == named
 
 
 def test_the_rest_of_the_callers_environment_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,18 @@
+import html
 import json
 import logging
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from instar.config import Settings
+from instar.engine.shipping import library_zip
+from instar.errors import InstarError
 from instar.quality import gate
 from instar.quality.gate import BrokenGate, NoSuchSuite, Verdict, judge, rows_frame
 
@@ -125,7 +133,55 @@ def test_examples_are_few_where_breaches_are_many(tmp_path: Path, monkeypatch: p
 def test_an_unknown_suite_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(NoSuchSuite, match=r"no suite 'dokter'.*There are: .*\bdoctor\b"):
         judge("dokter", rows_frame(findings()), tmp_path, "page.html")
-    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_parameter_that_is_not_given_breaks_the_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kwargs = {"column": "x", "max_value": {"$PARAMETER": "most"}}
+    suite = planted(tmp_path, monkeypatch, {"type": "expect_column_values_to_be_between", "kwargs": kwargs})
+    with pytest.raises(BrokenGate, match=r"'planted'.*most"):
+        judge(suite, rows_frame([{"x": 1}]), tmp_path, "page.html")
+
+
+def test_an_expectation_that_does_not_exist_breaks_the_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Great Expectations logs it and goes on without: a misspelt suite would let everything pass."""
+    good = {"type": "expect_table_row_count_to_be_between", "kwargs": {"min_value": 1}}
+    suite = planted(tmp_path, monkeypatch, good, {"type": "expect_a_miracle", "kwargs": {}})
+    with pytest.raises(BrokenGate, match="1 of the 2 expectations"):
+        judge(suite, rows_frame([{"x": 1}]), tmp_path, "page.html")
+
+
+def test_a_suite_without_expectations_breaks_the_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BrokenGate, match="no expectation"):
+        judge(planted(tmp_path, monkeypatch), rows_frame([{"x": 1}]), tmp_path, "page.html")
+
+
+@pytest.mark.parametrize("suite", ["planted", "dokter"])
+def test_a_gate_that_breaks_leaves_a_page_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suite: str
+) -> None:
+    """Its task links to the page all the same."""
+    kwargs = {"column": "missing", "min_value": 0}
+    planted(tmp_path, monkeypatch, {"type": "expect_column_values_to_be_between", "kwargs": kwargs})
+    with pytest.raises(InstarError) as broken:
+        judge(suite, rows_frame([{"x": 1}]), tmp_path, "dag/run/task.html")
+    page = html.unescape((tmp_path / "dag/run/task.html").read_text())
+    assert f"The gate {suite!r} is broken" in page
+    assert broken.value.fact in page
+
+
+def test_suites_are_found_inside_a_zip(tmp_path: Path) -> None:
+    """Executors have the library as a zip."""
+    shipped = library_zip(Settings(work_dir=tmp_path))
+
+    def run(code: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-c", f"from instar.quality import gate; {code}"]
+        env = {**os.environ, "PYTHONPATH": str(shipped)}
+        return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = run("print(gate.__file__, len(gate.load_suite('doctor')['expectations']))")
+    assert done.stdout.split() == [str(shipped / "instar" / "quality" / "gate.py"), "4"], done.stderr
+    done = run("gate.load_suite('dokter')")
+    assert re.search(r"There are: .*\bdoctor\b", done.stderr)
 
 
 def test_a_verdict_becomes_json_with_its_decision(tmp_path: Path) -> None:

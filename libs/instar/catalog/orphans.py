@@ -1,8 +1,9 @@
 """Orphans: data files that no retained revision names. Planned first, fenced off, and only then deleted."""
 
 import enum
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 from uuid import UUID
 
 from instar.catalog.actions import Collect
@@ -59,6 +60,20 @@ class OrphanPlan:
     @property
     def bytes(self) -> int:
         return sum(orphan.bytes for orphan in self.orphans)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **asdict(self),
+            "orphans": [{**asdict(orphan), "transaction": str(orphan.transaction)} for orphan in self.orphans],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "OrphanPlan":
+        orphans = tuple(
+            OrphanFile(**{**one, "transaction": UUID(one["transaction"]), "reason": Reason(one["reason"])})
+            for one in value["orphans"]
+        )
+        return cls(**{**value, "orphans": orphans, "foreign": tuple(value["foreign"])})
 
 
 @dataclass(frozen=True)

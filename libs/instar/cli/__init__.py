@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from instar.cli import doctor, stack, store
+from instar.cli import catalog, doctor, explain, part, read, stack, store, tables
 from instar.errors import InstarError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Move a live table from blobs to columnar files.")
@@ -12,6 +12,11 @@ app.command("doctor")(doctor.doctor)
 app.command("up")(stack.up)
 app.command("down")(stack.down)
 app.command("demo")(stack.demo)
+app.command("tables")(tables.tables)
+app.command("read")(read.read)
+app.command("explain")(explain.explain)
+app.add_typer(part.app, name="part")
+app.add_typer(catalog.app, name="catalog")
 app.add_typer(store.app, name="store")
 
 

@@ -13,7 +13,7 @@ from instar.storage.config import StoreConfig
 
 def doctor(
     lake: str = typer.Option("", help="Root to examine; the configured one if empty."),
-    racers: int = typer.Option(32, help="Racers of put-if-absent."),
+    racers: int = typer.Option(32, min=2, max=256, help="Racers of put-if-absent."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Examine Java, Spark, every executor, the store and Airflow. Exits with 1 if a finding is an error."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from instar.doctor.finding import Finding, Level
 
@@ -15,6 +16,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
     table = Table("", "area", "where", "check", "found", title="Findings")
     for finding in findings:
         found = finding.found if finding.level is Level.OK else f"{finding.found}\n→ {finding.remedy}"
-        colour = _COLOURS[finding.level]
-        table.add_row(f"[{colour}]{finding.level}[/]", finding.area, finding.where, finding.check, found)
+        # Plain text: what was found may hold brackets, which would be taken for markup.
+        texts = map(Text, (finding.area, finding.where, finding.check, found))
+        table.add_row(Text(finding.level, _COLOURS[finding.level]), *texts)
     Console(width=None if Console().is_terminal else 140).print(table)

@@ -20,7 +20,7 @@ def _group() -> None:
 @app.command("probe")
 def probe_store(
     uri: str = typer.Argument(help="file:///folder or s3://bucket/prefix"),
-    racers: int = typer.Option(32, help="Racers of put-if-absent."),
+    racers: int = typer.Option(32, min=2, max=256, help="Racers of put-if-absent."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Race many put-if-absents and say whether the store can be trusted with commits. Exits with 1 if not."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from instar.doctor.finding import Area, Finding, Level
+from instar.errors import InstarError
 from instar.storage.config import StoreConfig, open_store
 from instar.storage.probe import probe
-from instar.storage.protocol import StoreError
 
 FOLDER = "_instar_doctor"
 
@@ -34,9 +34,9 @@ def examine_access(area: Area, where: str, config: StoreConfig, key: str) -> Fin
         store.put(name, where.encode())
         seen = store.get(name) == where.encode() and name in {info.key for info in store.list(name)}
         store.delete([name])
-    except StoreError as error:
-        remedy = "Give that machine credentials for the store (AWS's standard chain) and a route to it."
-        return Finding(area, where, "store access", Level.ERROR, str(error), meaning, remedy)
+    except InstarError as error:
+        remedy = error.help or "Give that machine credentials for the store (AWS's standard chain) and a route to it."
+        return Finding(area, where, "store access", Level.ERROR, error.fact, meaning, remedy)
     if not seen:
         remedy = "Use a store that shows what it acknowledged."
         return Finding(area, where, "store access", Level.ERROR, "wrote, but could not see it", meaning, remedy)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyspark
 
 from instar.config import Settings
-from instar.engine.java import Java
+from instar.engine.java import Java, find_java
 
 _WARM_UP = """
 from pyspark.sql import SparkSession
@@ -62,3 +62,8 @@ def make_archive(settings: Settings, java: Java) -> Path:
         script.unlink(missing_ok=True)
         draft.unlink(missing_ok=True)
     return archive
+
+
+if __name__ == "__main__":
+    loaded = Settings.load()
+    make_archive(loaded, find_java(loaded.work))

@@ -1,6 +1,7 @@
 """Find a Java that can run Spark, or make the packaged one do."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -35,7 +36,8 @@ class Java:
 
     @property
     def major(self) -> int:
-        return int(self.version.split(".")[0])
+        leading = re.match(r"\d+", self.version)
+        return int(leading[0]) if leading else 0
 
 
 def find_java(work: Path, environ: dict[str, str] | None = None) -> Java:

@@ -1,6 +1,7 @@
 """Run a Spark job: typed arguments in, a JSON report out, an exit code, and no driver that outlives its task."""
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -8,10 +9,11 @@ import sys
 import threading
 import time
 import traceback
+import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import psutil
 from pyspark.sql import SparkSession
@@ -23,21 +25,26 @@ A = TypeVar("A")
 WATCH_SECONDS = 1.0
 
 
+class InvalidArguments(InstarError):
+    """Options that do not make a job's arguments. The message leaves values out: they may hold a secret."""
+
+
 def run_job(name: str, argv: Sequence[str], arguments: type[A], body: Callable[[SparkSession, A], Any]) -> int:
     """Parse `argv` into `arguments`, run `body` in a session, write its result as the report, return the exit code.
 
     A failure is reported too: the reason is in the log and in the report, and the exit code is 1.
     """
     started = time.time()
-    parsed, report, parent = _parse(name, argv, arguments)
-    if parent is not None:
-        end_with(parent)
     seconds: dict[str, float] = {}
+    report, options = _take_report(name, argv)
     try:
+        parsed, parent = _parse(name, options, arguments)
+        if parent is not None:
+            end_with(parent)
         spark = open_session(name)
         seconds["session"] = time.time() - started
         try:
-            result = body(spark, parsed)
+            result = json.loads(json.dumps(body(spark, parsed)))
             seconds["work"] = time.time() - started - seconds["session"]
         finally:
             spark.stop()
@@ -70,18 +77,33 @@ def end_with(pid: int) -> None:
         os._exit(1)
 
     def watch() -> None:
-        while parent.is_running() and parent.status() != psutil.STATUS_ZOMBIE:
-            time.sleep(WATCH_SECONDS)
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may end between the two questions
+            while parent.is_running() and parent.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(WATCH_SECONDS)
         print("The task that started this job is gone: ending.", file=sys.stderr, flush=True)
         os._exit(1)
 
     threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
 
 
-def _parse(name: str, argv: Sequence[str], arguments: type[A]) -> tuple[A, Path | None, int | None]:
-    parser = argparse.ArgumentParser(name, allow_abbrev=False)
-    parser.add_argument("--report", type=Path, help="where to write the JSON report")
-    parser.add_argument("--parent", type=int, help="end when this process ends")
+class _Parser(argparse.ArgumentParser):
+    """Raise what is wrong with the options."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InvalidArguments(f"{message.rstrip('.')}.", help="The option --help lists what it takes.")
+
+
+def _take_report(name: str, argv: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """Return where the report goes, which must be known before the rest can be refused, and the rest."""
+    parser = argparse.ArgumentParser(name, allow_abbrev=False, add_help=False)
+    parser.add_argument("--report", type=Path)
+    known, rest = parser.parse_known_args(argv)
+    return known.report, rest
+
+
+def _parse(name: str, argv: Sequence[str], arguments: type[A]) -> tuple[A, int | None]:
+    parser = _Parser(name, allow_abbrev=False, epilog="--report PATH says where to write the JSON report.")
+    parser.add_argument("--parent", type=_converter(int), help="end when this process ends")
     hints = typing.get_type_hints(arguments)
     for spec in dataclasses.fields(arguments):  # type: ignore[arg-type]
         required = spec.default is dataclasses.MISSING and spec.default_factory is dataclasses.MISSING
@@ -93,9 +115,13 @@ def _parse(name: str, argv: Sequence[str], arguments: type[A]) -> tuple[A, Path 
             default=argparse.SUPPRESS,
             help=spec.metadata.get("doc"),
         )
-    values = vars(parser.parse_args(argv))
-    report, parent = values.pop("report"), values.pop("parent")
-    return arguments(**values), report, parent
+    known, stray = parser.parse_known_args(argv)
+    if stray:
+        unheard = [word.partition("=")[0] for word in stray if word.startswith("-")]
+        parser.error(f"there is no option {', '.join(unheard)}" if unheard else "there is a value without an option")
+    values = vars(known)
+    parent = values.pop("parent")
+    return arguments(**values), parent
 
 
 def option(field: str) -> str:
@@ -108,7 +134,8 @@ def to_argv(arguments: Mapping[str, Any]) -> list[str]:
     argv = []
     for field, value in arguments.items():
         plain = dataclasses.asdict(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
-        argv += [option(field), plain if isinstance(plain, str) else json.dumps(plain)]
+        # One word: a value that starts with a dash would be taken for an option.
+        argv.append(f"{option(field)}={plain if isinstance(plain, str) else json.dumps(plain)}")
     return argv
 
 
@@ -117,16 +144,29 @@ def _converter(hint: Any) -> Callable[[str], Any]:
         return str
 
     def convert(text: str) -> Any:
-        value = json.loads(text)
-        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-            return hint(**value)
-        origin = typing.get_origin(hint)
-        if origin is tuple:
-            return tuple(value)
-        accepted = (int, float) if hint is float else (origin or hint)
-        if not isinstance(value, accepted) or (isinstance(value, bool) and hint is not bool):
-            raise ValueError(text)
-        return value
+        try:
+            return _typed(hint, json.loads(text))
+        except InstarError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        except (TypeError, ValueError):
+            raise argparse.ArgumentTypeError(f"not {getattr(hint, '__name__', hint)} as JSON") from None
 
-    convert.__name__ = getattr(hint, "__name__", str(hint))
     return convert
+
+
+def _typed(hint: Any, value: Any) -> Any:
+    """Return a JSON value as the type that `hint` names, or raise ValueError."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple and isinstance(value, list):  # tuple[T, ...]
+        return tuple(_typed(inner[0], item) for item in value)
+    if origin in (typing.Union, types.UnionType):
+        return None if value is None else _typed(next(kind for kind in inner if kind is not type(None)), value)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type) and isinstance(value, dict):
+        hints = typing.get_type_hints(hint)
+        if unknown := value.keys() - hints.keys():
+            raise ValueError(unknown)
+        return hint(**{name: _typed(hints[name], item) for name, item in value.items()})
+    accepted = (int, float) if hint is float else hint
+    if origin is not None or not isinstance(value, accepted) or (isinstance(value, bool) and hint is not bool):
+        raise ValueError(value)
+    return value

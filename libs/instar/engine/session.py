@@ -19,7 +19,6 @@ def session_conf(settings: Settings, java: Java) -> dict[str, str]:
     """Return the Spark configuration of every session that Instar starts. It holds no secret."""
     conf = {
         "spark.driver.memory": settings.driver_memory,
-        "spark.driver.extraJavaOptions": archive_options(settings, java),
         "spark.executorEnv.PYTHONHASHSEED": "0",
         "spark.log.level": "WARN",
         "spark.local.dir": str(settings.work / "spark"),
@@ -29,6 +28,8 @@ def session_conf(settings: Settings, java: Java) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+    if options := archive_options(settings, java):
+        conf["spark.driver.extraJavaOptions"] = options
     if is_local(settings.spark_master) or urlsplit(settings.spark_master).hostname in (LOOPBACK, "localhost"):
         conf |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     return conf

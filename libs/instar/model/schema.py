@@ -20,6 +20,8 @@ D_COLUMN = "_instar_d"
 """The diff of an update, int64: 1 adds, -1 deletes."""
 UPDATE_FIELDS = (pa.field(T_COLUMN, pa.int64(), nullable=False), pa.field(D_COLUMN, pa.int64(), nullable=False))
 FIELD_ID_KEY = b"PARQUET:field_id"
+LAST_ID = 2**31 - 1
+"""Parquet's field ids are 32-bit integers."""
 
 
 class InvalidSchema(InstarError):
@@ -39,15 +41,21 @@ class MergeMode(enum.StrEnum):
 
 @dataclass(frozen=True, order=True)
 class TableName:
+    """The name of a table, which text holds without loss: a database has no dot in its name."""
+
     database: str
     table: str
+
+    def __post_init__(self) -> None:
+        if not (self.database and self.table) or "." in self.database:
+            raise InvalidSchema(
+                f"{str(self)!r} is not the name of a table.", help="Write database.table, with no dot in the database."
+            )
 
     @classmethod
     def parse(cls, text: str) -> "TableName":
         """Split `database.table` at its first dot."""
-        database, dot, table = text.partition(".")
-        if not (database and dot and table):
-            raise InvalidSchema(f"{text!r} is not the name of a table.", help="Write it as database.table.")
+        database, _, table = text.partition(".")
         return cls(database, table)
 
     def __str__(self) -> str:
@@ -78,25 +86,44 @@ class TableSchema:
     sort_by: tuple[ColumnId, ...] = ()
 
     def __post_init__(self) -> None:
-        seen: set[str] = set()
-        for column in self.columns:
-            if not column.name or column.name.lower().startswith(RESERVED_PREFIX):
-                raise InvalidSchema(f"{column.name!r} can't name a column.", help=f"{RESERVED_PREFIX} is reserved.")
-            if column.name.lower() in seen:
-                raise InvalidSchema(f"Two columns are called {column.name!r}.", help="Names are unique ignoring case.")
-            seen.add(column.name.lower())
-        ids = [column.id for column in self.columns]
-        if not ids:
-            raise InvalidSchema(f"{self.name} has no column.", help="Name at least one.")
-        if len(set(ids)) != len(ids):
-            raise InvalidSchema(f"Two columns of {self.name} share an id.", help="Draw each id once.")
-        if unknown := (set(self.key) | set(self.sort_by)) - set(ids):
-            raise InvalidSchema(f"{self.name} has no column with id {min(unknown)}.", help="Keys name its own columns.")
+        self._check_columns()
+        self._check_ids("key", self.key)
+        self._check_ids("sort_by", self.sort_by)
         if (self.merge_mode is MergeMode.UPSERT) != bool(self.key):
             raise InvalidSchema(
                 f"{self.name} is {self.merge_mode} with {len(self.key)} key columns.",
                 help="An upsert table needs a key; an append table has none.",
             )
+
+    def _check_columns(self) -> None:
+        if not self.columns:
+            raise InvalidSchema(f"{self.name} has no column.", help="Name at least one.")
+        names: set[str] = set()
+        ids: set[ColumnId] = set()
+        for column in self.columns:
+            if not column.name or column.name.lower().startswith(RESERVED_PREFIX):
+                raise InvalidSchema(f"{column.name!r} can't name a column.", help=f"{RESERVED_PREFIX} is reserved.")
+            if column.name.lower() in names:
+                raise InvalidSchema(f"Two columns are called {column.name!r}.", help="Names are unique ignoring case.")
+            if not 1 <= column.id <= LAST_ID:
+                raise InvalidSchema(
+                    f"Column {column.name!r} of {self.name} has the id {column.id}.",
+                    help=f"Ids are from 1 to {LAST_ID}.",
+                )
+            if column.id in ids:
+                raise InvalidSchema(f"Two columns of {self.name} share an id.", help="Draw each id once.")
+            names.add(column.name.lower())
+            ids.add(column.id)
+
+    def _check_ids(self, role: str, named: tuple[ColumnId, ...]) -> None:
+        """Check that `named` are columns of this table, each once."""
+        if unknown := set(named) - {column.id for column in self.columns}:
+            raise InvalidSchema(
+                f"{self.name} has no column with id {min(unknown)}.", help=f"Its {role} names its own columns."
+            )
+        if twice := [number for place, number in enumerate(named) if number in named[:place]]:
+            name = self.column_by_id(twice[0]).name
+            raise InvalidSchema(f"The {role} of {self.name} names column {name!r} twice.", help="Name each once.")
 
     @classmethod
     def create(
@@ -156,9 +183,14 @@ class TableSchema:
         """Return the Arrow schema of the rows that a reader sees."""
         return pa.schema([column.arrow_field() for column in self.columns])
 
+    def update_field(self, column: Column) -> pa.Field:
+        """Return the Arrow field of a column in updates: a delete in an upsert table has a key and no values."""
+        field = column.arrow_field()
+        return field.with_nullable(True) if self.key and column.id not in self.key else field
+
     def update_schema(self) -> pa.Schema:
         """Return the Arrow schema of updates: the rows with their logical time and diff."""
-        return pa.schema([*self.arrow_schema(), *UPDATE_FIELDS])
+        return pa.schema([*map(self.update_field, self.columns), *UPDATE_FIELDS])
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -3,6 +3,7 @@
 import time
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
 
 import httpx
 
@@ -58,6 +59,22 @@ class AirflowApi:
     def pools(self) -> set[str]:
         return {pool["name"] for pool in self.request("GET", "/pools", params={"limit": 100})["pools"]}
 
+    def variable(self, key: str) -> str | None:
+        """Return the text of a Variable, None where there is none."""
+        answer = self._client.get(_variable_path(key))
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return None
+        answer.raise_for_status()
+        return str(answer.json()["value"])
+
+    def set_variable(self, key: str, text: str) -> None:
+        """Write a Variable, a new one where there is none."""
+        body = {"key": key, "value": text}
+        answer = self._client.patch(_variable_path(key), params={"update_mask": "value"}, json=body)
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            answer = self._client.post("/api/v2/variables", json=body)
+        answer.raise_for_status()
+
     def trigger(self, dag_id: str, conf: dict[str, Any] | None = None) -> str:
         """Unpause a DAG, start a run of it and return the run's id."""
         self.request("PATCH", f"/dags/{dag_id}", params={"update_mask": "is_paused"}, json={"is_paused": False})
@@ -101,6 +118,10 @@ class AirflowApi:
         """Return what a task returned."""
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/xcomEntries/{key}"
         return self.request("GET", path, params={"deserialize": "false"})["value"]
+
+
+def _variable_path(key: str) -> str:
+    return f"/api/v2/variables/{quote(key, safe='')}"
 
 
 def _line(entry: Any) -> str:

@@ -6,9 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 import httpx
-from airflow.exceptions import AirflowNotFoundException
 from airflow.sdk import BaseHook, Variable
-from airflow.sdk.exceptions import AirflowRuntimeError
+from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
 
 from instar.config import Settings
 from instar.doctor.finding import Area, Finding, Level

@@ -1,25 +1,31 @@
 """The environment of the embedded Airflow: everything it reads, below the work folder, on 127.0.0.1."""
 
+import contextlib
 import dataclasses
 import json
 import os
 import secrets
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from instar.config import Settings, variable
-from instar.orchestrate.resources import API_CONNECTION, SPARK_CONNECTION
+from instar.orchestrate.resources import API_CONNECTION, SPARK_CONNECTION, STORE_CONNECTION
 
 HOST = "127.0.0.1"
 USER = "admin"
+_STORE = f"AIRFLOW_CONN_{STORE_CONNECTION.upper()}"
 
 
 def airflow_environment(settings: Settings, database_url: str, port: int) -> dict[str, str]:
-    """Return the environment of every process of the embedded Airflow, a copy of ours with its own settings on top."""
+    """Return the environment of every process of the embedded Airflow, a copy of ours with its own settings on top.
+
+    Of the caller's variables for Airflow only the connection that names the way to the store is kept.
+    """
     home = settings.work / "airflow"
     kept = _secrets(home)
     url = f"http://{HOST}:{port}"
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW_")}
+    inherited = {name: v for name, v in os.environ.items() if not name.startswith("AIRFLOW_") or name == _STORE}
     return {
         **inherited,
         **{variable(f.name): str(getattr(settings, f.name)) for f in dataclasses.fields(settings)},
@@ -78,8 +84,12 @@ def _secrets(home: Path) -> dict[str, str]:
 
 
 def _written_once(path: Path, make: Callable[[], dict[str, str]]) -> Path:
+    """Make the file, for its owner only, unless it is there. Of many at once the first wins, and all see it whole."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600, exist_ok=False)
-        path.write_text(json.dumps(make()))
+        with tempfile.NamedTemporaryFile("w", dir=path.parent) as draft:
+            json.dump(make(), draft)
+            draft.flush()
+            with contextlib.suppress(FileExistsError):
+                os.link(draft.name, path)
     return path

@@ -11,8 +11,8 @@ from airflow.sdk.execution_time.xcom import XCom
 from instar.config import Settings
 
 if TYPE_CHECKING:
-    from airflow.models.taskinstancekey import TaskInstanceKey
     from airflow.sdk import Context
+    from airflow.sdk.types import TaskInstanceKey
 
 PAGES = "data-docs"
 """The folder of pages below the work folder, and their place on the web server below /instar/."""
@@ -56,9 +56,9 @@ class GateOperator(BaseOperator):
         from instar.quality.gate import judge, rows_frame
 
         settings = Settings.load()
-        page = page_name(context)
-        context["ti"].xcom_push(key=PAGE_KEY, value=page)
-        verdict = judge(self.suite, rows_frame(self.rows), settings.work / PAGES, page, self.parameters)
+        page, batch = page_name(context), rows_frame(self.rows)
+        context["ti"].xcom_push(key=PAGE_KEY, value=page)  # first: a gate that breaks has a page too
+        verdict = judge(self.suite, batch, settings.work / PAGES, page, self.parameters)
         if not verdict.passed:
             raise AirflowFailException(str(verdict))
         self.log.info("%s", verdict)

@@ -29,7 +29,7 @@ class JobFailed(AirflowException):
 
 
 class SparkJobOperator(SparkSubmitOperator):
-    """Run `spark_jobs/<job>.py` and return its report.
+    """Run `spark_jobs/<job>.py` and return its report; each entry of a result that is an object is an XCom of its own.
 
     `arguments` become the job's typed options. The job has a driver of its own by default; with `session="shared"` it
     is a client of the configured Spark Connect server, if there is one: seconds faster, but one failure domain, so it
@@ -71,7 +71,11 @@ class SparkJobOperator(SparkSubmitOperator):
             self._hook.submit(str(settings.home / "spark_jobs" / f"{self.job}.py"))
         except AirflowException as error:
             raise JobFailed(_reason(self.job, report, error)) from None
-        return json.loads(report.read_text())
+        told = json.loads(report.read_text())
+        if isinstance(told["result"], dict):
+            for name, value in told["result"].items():
+                context["ti"].xcom_push(key=name, value=value)
+        return told
 
     def on_kill(self) -> None:
         """End the driver with everything it started."""

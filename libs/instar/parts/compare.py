@@ -48,22 +48,28 @@ class Comparison:
 
 
 def compare_encodings(store: Store, key: str, schema: TableSchema) -> Comparison:
-    """Return the datums of the table's columns on which k, v and k_s, v_s of a dual part disagree.
-
-    Values are compared as values: NaN equals NaN, null equals null, and -0.0 equals 0.0. All differences count; the
-    first MOST_REPORTED, by column and row, are reported.
-    """
+    """Return the datums of the table's columns on which k, v and k_s, v_s of a dual part disagree."""
     with open_part(store, key) as part:
         if part.footer.format is not PartFormat.DUAL:
             raise NothingToCompare(
                 f"{key} is a {part.footer.format} part: it has one encoding.", help="Compare dual parts."
             )
-        codec, structured = part.read_codec(schema.columns), part.read_structured(schema.columns)
+        return compare_updates(key, part.read_codec(schema.columns), part.read_structured(schema.columns), schema)
+
+
+def compare_updates(key: str, codec: pa.Table, structured: pa.Table, schema: TableSchema) -> Comparison:
+    """Return the datums on which two readings of the same rows of a part disagree, in the table's columns they have.
+
+    Values are compared as values: NaN equals NaN, null equals null, and -0.0 equals 0.0. All differences count; the
+    first MOST_REPORTED, by column and row, are reported.
+    """
     count = 0
     reported: list[Difference] = []
     for column in schema.columns:
+        if column.name not in codec.column_names:
+            continue
         left, right = codec.column(column.name), structured.column(column.name)
-        rows = pc.indices_nonzero(pc.invert(_same(left, right)))
+        rows = pc.indices_nonzero(pc.invert(same_values(left, right)))
         count += len(rows)
         shown = rows[: MOST_REPORTED - len(reported)]
         texts = (_to_text(values.take(shown), column.type) for values in (left, right))
@@ -73,7 +79,8 @@ def compare_encodings(store: Store, key: str, schema: TableSchema) -> Comparison
     return Comparison(key, codec.num_rows, count, tuple(reported))
 
 
-def _same(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.ChunkedArray:
+def same_values(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return, row by row, whether two columns of one type hold the same value, or both none."""
     equal = pc.fill_null(pc.equal(left, right), fill_value=False)
     same = pc.or_(equal, pc.and_(left.is_null(), right.is_null()))
     if pa.types.is_floating(left.type):

@@ -108,7 +108,8 @@ class OpenPart:
                 )
             arrays.append(values)
         arrays += [table.column(name) for name in time_and_diff(self.footer.format)]
-        return pa.Table.from_arrays(arrays, schema=pa.schema([*(c.arrow_field() for c in wanted), *UPDATE_FIELDS]))
+        fields = [*map(self.footer.schema.update_field, wanted), *UPDATE_FIELDS]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from instar.errors import InstarError
-from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
+from instar.model.schema import D_COLUMN, T_COLUMN, UPDATE_FIELDS, TableSchema
 
 
 class InvalidUpdates(InstarError):
@@ -58,12 +58,12 @@ def sort_updates(updates: pa.Table, schema: TableSchema) -> pa.Table:
 
 
 def _check_required(updates: pa.Table, schema: TableSchema) -> None:
-    for field in schema.update_schema():
+    for field, in_updates in zip([*schema.arrow_schema(), *UPDATE_FIELDS], schema.update_schema(), strict=True):
         values = updates.column(field.name)
         if field.nullable or values.null_count == 0:
             continue
         null = values.is_null()
-        if schema.key and field.name not in {column.name for column in schema.key_columns} | {T_COLUMN, D_COLUMN}:
+        if in_updates.nullable:  # but only in a row that deletes
             null = pc.and_kleene(null, pc.greater_equal(updates.column(D_COLUMN), 0))
         if pc.any(null).as_py():
             row = pc.index(null, value=True).as_py()

@@ -1,4 +1,4 @@
-"""Which parts share keys with no other part."""
+"""Which parts may share keys."""
 
 import numpy as np
 import numpy.typing as npt
@@ -13,28 +13,34 @@ from instar.pushdown.statistics import column_domain
 Ranks = npt.NDArray[np.int64]
 
 
-def isolated(parts: pa.Table, key: tuple[ColumnRef, ...], among: Mask) -> Mask:
-    """Return which of the parts in `among` have a key range that meets no other's in `among`.
+def key_groups(parts: pa.Table, key: tuple[ColumnRef, ...]) -> Ranks:
+    """Return a group number per part, such that parts of different groups have no key in common.
 
-    Sound: a part so marked has no key in common with another. It may leave out parts that have none either: parts are
-    split into groups that are apart in one key column, then each group by the next column, in n log n.
+    Sound, not complete: parts of one group need not share a key. Parts are split into groups that are apart in one key
+    column, then each group by the next column, in n log n.
     """
-    group = np.zeros(int(among.sum()), np.int64)
-    ranges = [_rank_ranges(column, parts, among) for column in key]
+    group = np.zeros(parts.num_rows, np.int64)
+    ranges = [_rank_ranges(column, parts) for column in key]
     # A split by a later column can break a chain of parts that held a group together in an earlier one.
     for lower, upper in ranges if len(ranges) == 1 else [*ranges, *ranges]:
         group = _split(group, lower, upper)
+    return group
+
+
+def isolated(parts: pa.Table, key: tuple[ColumnRef, ...], among: Mask) -> Mask:
+    """Return which of the parts in `among` have no key in common with another in `among`, as far as can be told."""
+    group = key_groups(parts.filter(pa.array(among)), key)
     alone = np.zeros(len(among), np.bool_)
     alone[among] = np.bincount(group, minlength=1)[group] == 1
     return alone
 
 
-def _rank_ranges(column: ColumnRef, parts: pa.Table, among: Mask) -> tuple[Ranks, Ranks]:
+def _rank_ranges(column: ColumnRef, parts: pa.Table) -> tuple[Ranks, Ranks]:
     """Return each part's range in a key column, as ranks among all bounds; a part that may hold null or NaN has all."""
     domain = column_domain(column, parts)
     unbounded = pa.array(domain.may_be_null | domain.may_be_nan)
     lower, upper = (pc.if_else(unbounded, None, bound) for bound in (domain.lower, domain.upper))
-    bounds = pa.concat_arrays([bound.filter(pa.array(among)) for bound in (lower, upper)])
+    bounds = pa.concat_arrays([lower, upper])
     if column.type == FLOAT64:
         bounds = pc.add(bounds, 0.0)  # -0.0 and 0.0 are one key
     rank = pc.rank(bounds, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)

@@ -5,17 +5,19 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from importlib import resources
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from instar.errors import InstarError
-from instar.quality.page import render_page
+from instar.quality.page import render_broken_page, render_page
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame as SparkDataFrame
 
-SUITES = Path(__file__).parent / "suites"
+SUITES = resources.files("instar.quality") / "suites"
+"""A folder, or a place in the zip that executors have the library as."""
 CRITICAL = "critical"
 EXAMPLES = 20
 
@@ -84,8 +86,27 @@ def judge(
     """Hold `batch` against the suite of that name; write the page that shows the result; return the verdict.
 
     `parameters` fill the suite's placeholders. An expectation that raises breaks the gate: it never counts as held.
+    A gate that breaks has a page too.
     """
-    definition = _load(suite)
+    target = pages / page
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        result, outcomes = _hold(suite, batch, parameters or {})
+    except Exception as error:
+        target.write_text(render_broken_page(suite, f"{type(error).__name__}: {error}"))
+        raise
+    target.write_text(render_page(result, outcomes))
+    return Verdict(suite, outcomes, page)
+
+
+def _hold(
+    suite: str, batch: "pd.DataFrame | SparkDataFrame", parameters: Mapping[str, Any]
+) -> tuple[Any, tuple[Outcome, ...]]:
+    """Return what Great Expectations says, and the same as outcomes, one for every expectation of the suite."""
+    definition = load_suite(suite)
+    expectations = definition["expectations"]
+    if not expectations:
+        raise BrokenGate(f"The gate {suite!r} has no expectation.", help="It would let everything pass: give it one.")
     gx = _great_expectations()
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
@@ -93,22 +114,28 @@ def judge(
     asset = source.add_dataframe_asset(suite)
     whole = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": batch})
     index = [name for name in definition.get("index", []) if name in batch.columns]
-    result = whole.validate(
-        gx.ExpectationSuite(name=suite, expectations=definition["expectations"]),
-        result_format={"result_format": "COMPLETE", "unexpected_index_column_names": index},
-        expectation_parameters=dict(parameters or {}),
-    )
-    outcomes = tuple(_outcome(suite, held.to_json_dict()) for held in result.results)
-    target = pages / page
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(render_page(result))
-    return Verdict(suite, outcomes, page)
+    try:
+        result = whole.validate(
+            gx.ExpectationSuite(name=suite, expectations=expectations),
+            result_format={"result_format": "COMPLETE", "unexpected_index_column_names": index},
+            expectation_parameters=dict(parameters),
+        )
+    except gx.exceptions.GreatExpectationsError as error:
+        raise BrokenGate(f"The gate {suite!r} could not be evaluated: {error}.") from error
+    # It only logs an expectation that it can't make sense of, and goes on without.
+    if (count := len(result.results)) != len(expectations):
+        raise BrokenGate(
+            f"Only {count} of the {len(expectations)} expectations of the gate {suite!r} were evaluated.",
+            help="The log names the others: correct the suite.",
+        )
+    return result, tuple(_outcome(suite, held.to_json_dict()) for held in result.results)
 
 
-def _load(suite: str) -> dict[str, Any]:
+def load_suite(suite: str) -> dict[str, Any]:
+    """Return the definition of the suite of that name."""
     path = SUITES / f"{suite}.json"
     if not path.is_file():
-        names = ", ".join(sorted(file.stem for file in SUITES.glob("*.json")))
+        names = ", ".join(sorted(PurePath(file.name).stem for file in SUITES.iterdir()))
         raise NoSuchSuite(f"There is no suite {suite!r}.", help=f"There are: {names}.")
     loaded: dict[str, Any] = json.loads(path.read_text())
     return loaded
@@ -116,13 +143,17 @@ def _load(suite: str) -> dict[str, Any]:
 
 def _outcome(suite: str, held: dict[str, Any]) -> Outcome:
     config, result = held["expectation_config"], held.get("result") or {}
-    if held["exception_info"].get("raised_exception"):
-        reason = held["exception_info"].get("exception_message")
+    info = held["exception_info"]
+    # One entry, or one per metric that raised.
+    raised = [info] if "raised_exception" in info else list(info.values())
+    if reasons := [entry["exception_message"] for entry in raised if entry["raised_exception"]]:
+        reason = "; ".join(dict.fromkeys(reasons))
         raise BrokenGate(f"{config['type']} of the gate {suite!r} could not be evaluated: {reason}.")
+    notes = config.get("notes") or config["type"]
     examples = result.get("unexpected_index_list") or [{"value": v} for v in result.get("partial_unexpected_list", [])]
     return Outcome(
         expectation=config["type"],
-        meaning=str(config.get("notes") or config["type"]),
+        meaning=notes if isinstance(notes, str) else " ".join(notes),
         passed=held["success"],
         severity=config.get("severity") or CRITICAL,
         observed=result.get("observed_value", f"{result.get('unexpected_count', '?')} unexpected"),
@@ -140,4 +171,6 @@ def _great_expectations() -> Any:
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
     import great_expectations
 
+    # It sets this level itself when it is imported, and tells of a folder that it does not use.
+    logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
     return great_expectations

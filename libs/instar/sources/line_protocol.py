@@ -74,6 +74,11 @@ def parse(data: bytes, schema: TableSchema, *, file: str = "") -> Parsed:
     )
 
 
+def count_lines(data: bytes) -> int:
+    """Return how many lines a file has for `parse` to account for: all but comments and blank ones."""
+    return sum(not _is_silent(line) for line in data.split(b"\n"))
+
+
 def infer_schema(data: bytes, database: str, measurement: str, ids: IdSource) -> TableSchema:
     """Define the table that holds the lines of a measurement.
 

@@ -1,0 +1,75 @@
+"""# Take in what has landed
+
+Every hour: reads the line-protocol files of the data interval from the landing folder and commits their rows once. A
+run that is cleared, backfilled over or started again for the same interval replaces what the earlier one left. For
+history use `airflow backfill create --dag-id instar_ingest --from-date … --to-date …`. Lines that can't be taken are
+kept aside with a reason; the gate fails where they are too many.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk import CronDataIntervalTimetable, Param, dag, task
+
+from instar.orchestrate.defaults import TAG, default_args
+from instar.orchestrate.gate import GateOperator
+from instar.orchestrate.resources import FLAGS_POOL
+from instar.orchestrate.spark_job import SparkJobOperator
+
+
+@dag(
+    schedule=CronDataIntervalTimetable("@hourly", timezone="UTC"),
+    catchup=False,
+    doc_md=__doc__,
+    tags=[TAG],
+    default_args=default_args(timeout=timedelta(minutes=30), retries=2),
+    dagrun_timeout=timedelta(hours=2),
+    max_active_runs=2,
+    render_template_as_native_obj=True,  # numbers of the trigger form stay numbers
+    params={
+        "table": Param("weather.h2o_temperature", type="string", title="Table", description="As database.table."),
+        "source": Param(
+            "stations", type="string", minLength=1, title="Source", description="Names the origin of rows."
+        ),
+        "writer": Param("", type="string", title="Writer", description="Timeline to commit to; the source's if empty."),
+        "landing": Param(
+            "",
+            type="string",
+            title="Landing",
+            description="URI of the landing folder; landing in the work folder if empty.",
+        ),
+        "interval_start": Param(
+            None,
+            type=["null", "string"],
+            format="date-time",
+            title="Start of the interval",
+            description="That of the data interval if empty; runs started by hand have none.",
+        ),
+        "most_rejects": Param(
+            0.05,
+            type="number",
+            minimum=0,
+            maximum=1,
+            title="Rejects",
+            description="The share of lines that may be refused.",
+        ),
+    },
+)
+def instar_ingest() -> None:
+    @task(pool=FLAGS_POOL)
+    def prepare(params: dict[str, Any], dag_run: Any) -> dict[str, Any]:
+        """Bring the Variables' flags in; decide on the interval and the generation."""
+        from instar.orchestrate.ingest import prepare
+
+        return prepare(params, dag_run)
+
+    ingest = SparkJobOperator(task_id="ingest", job="ingest", arguments=prepare())
+    GateOperator(
+        task_id="ingest_gate",
+        suite="ingest",
+        rows=ingest.output["evidence"],
+        parameters={"most_rejects": "{{ params.most_rejects }}"},
+    )
+
+
+instar_ingest()

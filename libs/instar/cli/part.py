@@ -1,0 +1,79 @@
+"""`instar part`: what a data file says about itself."""
+
+from typing import Annotated, Any
+
+import typer
+
+from instar.cli.lake import LakeOption, open_lake
+from instar.cli.output import Cell, JsonOption, print_json, print_rows
+from instar.cli.values import plain_value
+from instar.parts.footer import Footer
+from instar.parts.reader import read_footer
+
+app = typer.Typer(no_args_is_help=True, help="Look into data files.")
+
+
+@app.callback()
+def _group() -> None:
+    """Keep `show` a subcommand while it is the only one."""
+
+
+@app.command("show")
+def show(
+    key: Annotated[str, typer.Argument(help="Key of the part below the lake's root, as `instar explain` prints it.")],
+    lake: LakeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Print the footer of a part: its format, rows, provenance, columns and statistics."""
+    footer = read_footer(open_lake(lake).store, key)
+    facts, columns = _facts(key, footer), _columns(footer)
+    if as_json:
+        print_json({**facts, "columns": columns})
+        return
+    print_rows(("fact", "value"), [(fact.replace("_", " "), _cell(value)) for fact, value in facts.items()])
+    typer.echo()
+    print_rows(tuple(columns[0]), [tuple(column.values()) for column in columns])
+
+
+def _facts(key: str, footer: Footer) -> dict[str, Any]:
+    return {
+        "key": key,
+        "format": str(footer.format),
+        "codec": footer.codec,
+        "rows": footer.rows,
+        "first_t": footer.first_t,
+        "last_t": footer.last_t,
+        "has_deletes": footer.has_deletes,
+        "batch_version": footer.batch_version,
+        "merge_mode": str(footer.schema.merge_mode),
+        **footer.provenance.to_json(),
+    }
+
+
+def _columns(footer: Footer) -> list[dict[str, Any]]:
+    """Return the columns with what the part knows of each; None is unknown."""
+    known = {of.column: of for of in footer.statistics}
+    described = []
+    for column in footer.schema.columns:
+        of = known.get(column.id)
+        described.append(
+            {
+                "id": column.id,
+                "name": column.name,
+                "type": str(column.type),
+                "nullable": column.nullable,
+                "key": column.id in footer.schema.key,
+                "lower": None if of is None else plain_value(of.lower),
+                "upper": None if of is None else plain_value(of.upper),
+                "nulls": None if of is None else of.nulls,
+                "nan": None if of is None else of.nan,
+            }
+        )
+    return described
+
+
+def _cell(value: Any) -> Cell:
+    """Return a fact as text, with nothing where there is none."""
+    if isinstance(value, list):
+        return ", ".join(value)
+    return "" if value is None else value if isinstance(value, bool) else str(value)

@@ -1,0 +1,132 @@
+"""Turn rows into parts, and parts into a commit. The one path of every writer: the API's, and each Spark task's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import pyarrow as pa
+
+from instar.catalog.actions import AddParts, Run
+from instar.catalog.commit import Change, CommitConflict, Committed, commit
+from instar.catalog.preconditions import FlagsVersion
+from instar.catalog.snapshot import TableState
+from instar.catalog.timeline import Timeline
+from instar.clock import Clock, UuidSource
+from instar.errors import InstarError
+from instar.model.part import PART_FIELDS, PartFormat
+from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
+from instar.parts.footer import Provenance
+from instar.parts.updates import sort_updates
+from instar.parts.writer import write_part
+from instar.storage.protocol import Store
+
+PART_ROWS = 262_144
+"""How many updates a part holds at most."""
+PARTITION = ""
+"""Tables are not partitioned: all parts of a table lie together."""
+_MOST_PLANS = 5  # of one write, while its flags change
+
+
+class InvalidRows(InstarError):
+    """Rows that do not fit their table."""
+
+
+class FlagsKeepChanging(InstarError):
+    """A write that could not be finished under any one version of its table's flags."""
+
+
+@dataclass(frozen=True)
+class WriteTask:
+    """Where the parts of one piece of work go. Plain data: it travels to executors."""
+
+    schema: TableSchema
+    format: PartFormat
+    provenance: Provenance
+    first_ordinal: int = 0
+    """Pieces of one transaction number their parts from different starts."""
+
+    def for_attempt(self, attempt: int) -> "WriteTask":
+        """Return the same work for another attempt: its parts have names of their own."""
+        return replace(self, provenance=replace(self.provenance, attempt=attempt))
+
+
+def fit_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """Return `rows` with the table's columns, in order, cast where no value changes; columns that lack are null."""
+    target = schema.arrow_schema()
+    if extra := [name for name in rows.column_names if name not in target.names]:
+        raise InvalidRows(
+            f"The rows hold {extra[0]!r}, which {schema.name} does not have.",
+            help=f"It has: {', '.join(target.names)}.",
+        )
+    arrays = []
+    for field in target:
+        if field.name not in rows.column_names:
+            if not field.nullable:
+                raise InvalidRows(
+                    f"The rows lack {field.name!r}, which {schema.name} requires.", help="Give it values."
+                )
+            arrays.append(pa.nulls(rows.num_rows, field.type))
+            continue
+        values = rows.column(field.name)
+        try:
+            arrays.append(values.cast(field.type))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise InvalidRows(
+                f"Column {field.name!r} of {schema.name} is {field.type}; {values.type} does not fit: {error}",
+                help=f"Cast it to {field.type}.",
+            ) from error
+    return pa.Table.from_arrays(arrays, names=target.names)
+
+
+def as_updates(rows: pa.Table, t: int) -> pa.Table:
+    """Return rows as updates that add them at the logical time `t`."""
+    count = rows.num_rows
+    return rows.append_column(T_COLUMN, pa.repeat(pa.scalar(t, pa.int64()), count)).append_column(
+        D_COLUMN, pa.repeat(pa.scalar(1, pa.int64()), count)
+    )
+
+
+def write_parts(store: Store, updates: pa.Table, task: WriteTask, *, part_rows: int = PART_ROWS) -> pa.Table:
+    """Store the updates as parts and return what the catalog is to keep of them. Nothing is committed."""
+    records = [PART_FIELDS.empty_table()]
+    ordered = sort_updates(updates, task.schema)
+    for number, start in enumerate(range(0, ordered.num_rows, part_rows)):
+        piece = ordered.slice(start, part_rows)
+        part = write_part(piece, task.schema, task.format, task.provenance, ordinal=task.first_ordinal + number)
+        store.put(part.key, part.data)
+        records.append(part.record)
+    return pa.concat_tables(records, promote_options="permissive")
+
+
+def commit_run(
+    timeline: Timeline,
+    table: str,
+    run: Run,
+    write: Callable[[TableState, UUID], pa.Table],
+    *,
+    clock: Clock,
+    uuids: UuidSource,
+) -> Committed:
+    """Write a run and commit it, once: a run that is in the log already is left as it is.
+
+    `write` stores the parts of the run for the table's state and a transaction, and returns their records. It is
+    called again where the flags have changed meanwhile, so that no part is committed in a format of the past.
+    """
+    for _ in range(_MOST_PLANS):
+        state = timeline.load().table(table)
+        known = state.origins.get(run.origin)
+        if known is not None and known.generation == run.generation:
+            return Committed(timeline.load(), already=True)
+        uuid = uuids()
+        records = write(state, uuid)
+        change = Change(
+            uuid, (AddParts(table, records, empty_runs=(run,)),), (FlagsVersion(table, state.flags_version),)
+        )
+        try:
+            return commit(timeline, change, clock=clock)
+        except CommitConflict:
+            if timeline.load().table(table).flags_version == state.flags_version:
+                raise
+    raise FlagsKeepChanging(
+        f"The flags of {table!r} changed {_MOST_PLANS} times during one write.", help="Write again when they rest."
+    )

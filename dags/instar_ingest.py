@@ -9,11 +9,11 @@ kept aside with a reason; the gate fails where they are too many.
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import CronDataIntervalTimetable, Param, dag, task
+from airflow.sdk import CronDataIntervalTimetable, Param, dag, get_current_context, task
 
 from instar.orchestrate.defaults import TAG, default_args
-from instar.orchestrate.gate import GateOperator
 from instar.orchestrate.resources import FLAGS_POOL
+from instar.orchestrate.rollout import Gate
 from instar.orchestrate.spark_job import SparkJobOperator
 
 
@@ -57,19 +57,15 @@ from instar.orchestrate.spark_job import SparkJobOperator
 )
 def instar_ingest() -> None:
     @task(pool=FLAGS_POOL)
-    def prepare(params: dict[str, Any], dag_run: Any) -> dict[str, Any]:
+    def prepare() -> dict[str, Any]:
         """Bring the Variables' flags in; decide on the interval and the generation."""
         from instar.orchestrate.ingest import prepare
 
-        return prepare(params, dag_run)
+        context = get_current_context()
+        return prepare(context["params"], context["dag_run"])
 
     ingest = SparkJobOperator(task_id="ingest", job="ingest", arguments=prepare())
-    GateOperator(
-        task_id="ingest_gate",
-        suite="ingest",
-        rows=ingest.output["evidence"],
-        parameters={"most_rejects": "{{ params.most_rejects }}"},
-    )
+    Gate("ingest", parameters=("most_rejects",)).after(ingest)
 
 
 instar_ingest()

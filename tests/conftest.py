@@ -6,4 +6,4 @@ from hypothesis import settings
 settings.register_profile("instar", deadline=None)
 settings.load_profile("instar")
 
-pytest_plugins = ["tests.services.airflow", "tests.services.s3", "tests.services.spark_cluster"]
+pytest_plugins = ["tests.services.airflow", "tests.services.s3", "tests.services.spark", "tests.services.spark_cluster"]

@@ -1,14 +1,16 @@
 """What holds for every DAG, whichever there are: each file is parsed in a fresh process, as Airflow does it."""
 
-import ast
 import dataclasses
 import json
 import os
+import runpy
 import subprocess
 import sys
 import time
+import typing
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -179,15 +181,11 @@ def job_problems(task: dict[str, Any]) -> list[str]:
 
 
 def job_arguments(script: Path) -> tuple[set[str], set[str]]:
-    """Return the names of a job's arguments, and of those without a default, without importing Spark."""
-    (arguments,) = [
-        node
-        for node in ast.parse(script.read_text()).body
-        if isinstance(node, ast.ClassDef) and node.name == "Arguments"
-    ]
-    fields = [node for node in arguments.body if isinstance(node, ast.AnnAssign)]
-    names = {field.target.id: field.value is None for field in fields if isinstance(field.target, ast.Name)}
-    return set(names), {name for name, required in names.items() if required}
+    """Return the names of a job's arguments, and of those without a default."""
+    arguments = typing.get_type_hints(SimpleNamespace(**runpy.run_path(str(script))).run)["arguments"]
+    fields = dataclasses.fields(arguments)
+    required = {field.name for field in fields if field.default is field.default_factory is dataclasses.MISSING}
+    return {field.name for field in fields}, required
 
 
 SHODDY = """

@@ -22,13 +22,13 @@ from instar.flags import Flags, ReadFormat
 from instar.model.part import PartFormat
 from instar.model.schema import MergeMode, TableName, TableSchema
 from instar.parts.footer import Provenance
+from instar.plan.merge import newest_versions
 from instar.plan.observation import Observer, log_observation
 from instar.plan.queries import Query, record_query
 from instar.plan.read import answer
 from instar.plan.root import Root
 from instar.plan.scan import ScanPlan, plan_scan
-from instar.plan.write import PARTITION, WriteTask, as_updates, commit_run, fit_rows, write_parts
-from instar.sources.duplicates import resolve_duplicates
+from instar.plan.write import PARTITION, InvalidRows, WriteTask, as_updates, commit_run, fit_rows, write_parts
 from instar.storage.config import StoreConfig
 from instar.storage.protocol import StoreError
 
@@ -44,6 +44,10 @@ AsOf = RevisionVector | int | str | None
 
 class MissingTime(InstarError):
     """Rows for an upsert table without the logical time that says which of two versions is newer."""
+
+
+class DuplicateTable(InstarError):
+    """A table whose name is taken."""
 
 
 class AmbiguousRevision(InstarError):
@@ -74,7 +78,11 @@ class Lake(Root):
         return table
 
     def create_table(self, schema: TableSchema) -> "Table":
-        """Add a table to this lake's writer."""
+        """Add a table to this lake's writer. A table of another writer is joined by writing to it."""
+        if schema.name in self.catalog.view(database=schema.name.database).tables:
+            raise DuplicateTable(
+                f"{schema.name} exists.", help="Choose another name, or write to the table that is there."
+            )
         change = Change(self.uuids(), (CreateTable(schema),), (TableAbsent(schema.name.table),))
         commit(self.catalog.timeline(self.writer, schema.name.database), change, clock=self.clock)
         return Table(self, schema.name)
@@ -124,8 +132,7 @@ class Table:
                 f"{self.name} keeps the newest version of each key, and these rows have no logical time.",
                 help="Pass t: the source's sequence number, or the start of its interval.",
             )
-        arrow = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
-        updates = as_updates(resolve_duplicates(fit_rows(arrow, schema), schema), t or 0)
+        updates = as_updates(newest_versions(fit_rows(_to_arrow(rows), schema), schema), t or 0)
         lake = self.lake
 
         def write(state: TableState, transaction: UUID) -> pa.Table:
@@ -200,6 +207,15 @@ class Scan:
             record_query(self.lake.store, plan.schema.name, Query(plan.where, tuple(c.name for c in plan.columns)))
         except StoreError as error:
             logger.warning("A query of %s was not recorded: %s", plan.schema.name, error)
+
+
+def _to_arrow(rows: "pa.Table | pd.DataFrame") -> pa.Table:
+    if isinstance(rows, pa.Table):
+        return rows
+    try:
+        return pa.Table.from_pandas(rows, preserve_index=False)
+    except (ValueError, TypeError) as error:  # Arrow's own errors are of these kinds
+        raise InvalidRows(f"The rows can't be held by Arrow: {error}", help="Give each column one type.") from error
 
 
 def open_lake(

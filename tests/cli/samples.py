@@ -79,9 +79,10 @@ def part_keys(lake: Lake, table: str) -> list[str]:
     return keys
 
 
-def run(*arguments: str) -> str:
-    """Run a command that succeeds, and return what it prints."""
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+def run(*arguments: str, terminal: bool = False) -> str:
+    """Run a command that succeeds, and return what it prints: to a terminal, or to a pipe."""
+    env = {"FORCE_COLOR": "1" if terminal else None, "TTY_COMPATIBLE": None}
+    result = CliRunner(env=env).invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
 

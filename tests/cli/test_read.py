@@ -63,9 +63,8 @@ def test_columns_come_in_the_order_asked_for(root: Path) -> None:
 
 def test_the_limit_cuts_the_answer_and_says_so(root: Path) -> None:
     assert len(run_json("read", H2O, "--limit", "2")) == 2
-    result = CliRunner().invoke(app, ["read", H2O, "--limit", "2"])
-    assert len(result.stdout.splitlines()) == 3
-    assert result.stderr == "2 of 9 rows.\n"
+    assert len(lines("read", H2O, "--limit", "2")) == 3
+    assert CliRunner().invoke(app, ["read", H2O, "--limit", "2"]).stderr == "2 of 9 rows.\n"
 
 
 def test_an_answer_without_rows_still_has_its_columns(root: Path) -> None:
@@ -87,13 +86,12 @@ def test_upserts_are_merged(root: Path) -> None:
     ]
 
 
-def test_values_can_neither_style_nor_steer_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_can_neither_style_nor_steer_a_terminal(tmp_path: Path) -> None:
     lake = open_lake(tmp_path.as_uri())
     schema = TableSchema.create("db.t", {"a": "string"}, ids=itertools.count(1).__next__)
     lake.create_table(schema).append(pa.table({"a": ["[bold]x[/bold]", "a\x1b[2Jb\nc"]}))
-    plain = run("read", "db.t", "--lake", tmp_path.as_uri())
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    for printed in (plain, run("read", "db.t", "--lake", tmp_path.as_uri())):
+    for terminal in (False, True):
+        printed = run("read", "db.t", "--lake", tmp_path.as_uri(), terminal=terminal)
         assert "[bold]x[/bold]" in printed
         assert r"a\x1b[2Jb\nc" in printed
 

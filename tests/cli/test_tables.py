@@ -52,11 +52,10 @@ def test_an_empty_lake_has_no_tables(tmp_path: Path) -> None:
     assert len(lines("tables", "--lake", tmp_path.as_uri())) == 1
 
 
-def test_a_terminal_gets_a_frame_and_a_pipe_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_a_frame_and_a_pipe_does_not(tmp_path: Path) -> None:
     build_lake(tmp_path)
     assert "┃" not in run("tables", "--lake", tmp_path.as_uri())
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "┃" in run("tables", "--lake", tmp_path.as_uri())
+    assert "┃" in run("tables", "--lake", tmp_path.as_uri(), terminal=True)
 
 
 def test_a_root_that_is_no_store_is_refused(

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from instar.demo.faulty_encoder import dual_part_with_wrong_value, lying_dual_part
 from instar.model.part import PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
 from instar.parts.compare import MOST_REPORTED, Difference, NothingToCompare, compare_encodings
 from instar.parts.writer import write_part
-from tests.parts.faults import dual_part_with_wrong_value, lying_dual_part
 from tests.parts.samples import provenance, stored, stored_sample, updates, weather
 from tests.strategies import schemas, update_tables
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instar.codec.registry import codec_named
+from instar.demo.faulty_encoder import dual_part_with_wrong_value
 from instar.model.part import PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, Column, ColumnId, TableSchema, UnknownColumn
 from instar.model.types import INT64
@@ -19,7 +20,6 @@ from instar.parts.updates import check_updates
 from instar.parts.writer import WrittenPart, make_footer, seal_part, write_part
 from instar.storage.memory import MemoryStore
 from instar.storage.protocol import NotFound
-from tests.parts.faults import dual_part_with_wrong_value
 from tests.parts.samples import provenance, stored, stored_sample, updates, weather
 from tests.strategies import exact_rows, schemas, update_tables
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from instar.demo.faulty_encoder import dual_part_with_wrong_value
 from instar.expr.nodes import And, Expr
 from instar.expr.sql import to_sql
 from instar.flags import Pushdown, ReadFormat
@@ -21,7 +22,6 @@ from instar.plan.observation import EncodingsDiffer, ShadowFailed, WronglySkippe
 from instar.plan.read import differing_rows, first_difference, read_updates, same_rows
 from instar.pushdown.prune import Verdict
 from tests.expr.strategies import comparisons, expressions
-from tests.parts.faults import dual_part_with_wrong_value
 from tests.plan.oracle import Update, counted, matching, to_updates
 from tests.plan.parts import Shelf
 from tests.plan.strategies import tables, updates
@@ -59,7 +59,7 @@ def shelves(draw: st.DrawFn) -> tuple[Shelf, list[Update]]:
         several = list(run)
         while several:
             cut = draw(st.integers(1, len(several)))
-            known = draw(st.sampled_from([None, None, None, {}]))
+            known: dict[str, Any] | None = draw(st.sampled_from([None, None, None, {}]))
             shelf.write(several[:cut], draw(st.sampled_from(PartFormat)), known=known)
             several = several[cut:]
     return shelf, drawn
@@ -152,7 +152,7 @@ def test_soft_reports_a_wrong_statistic_with_part_filter_and_row_and_answers_fro
     rows, noticed = shelf.answer("f = 5", pushdown=Pushdown.SOFT)
     assert rows["k"].to_pylist() == [1, 2]
     assert noticed == [WronglySkipped("db.t", "f = 5", liar, '{"k": 2, "f": 5}')]
-    assert str(noticed[0]) == f"db.t: 'f = 5' would skip {liar} and change the answer by {{\"k\": 2, \"f\": 5}}."
+    assert str(noticed[0]) == f'db.t: \'f = 5\' would skip {liar} and change the answer by {{"k": 2, "f": 5}}.'
     assert shelf.answer("f = 5", pushdown=Pushdown.ON)[0]["k"].to_pylist() == [1]  # what soft is there to find
 
 
@@ -273,7 +273,7 @@ def test_skipped_parts_are_not_opened(read_format: ReadFormat) -> None:
 def test_updates_come_with_their_writer_and_origin() -> None:
     shelf = Shelf(table(k="int64", f="int64"))
     key = shelf.write([version(1, 5, 3, writer="é", origin="landing/1")])
-    ((found, updates),) = read_updates(shelf.store, shelf.plan(columns=["k"]), [].append)
+    ((found, updates),) = read_updates(shelf.store, shelf.plan(columns=["k"]), log_observation)
     assert found == key
     assert updates.to_pylist() == [
         {"k": 1, T_COLUMN: 3, D_COLUMN: 1, "_instar_writer": "é", "_instar_origin": "landing/1"}

@@ -17,8 +17,6 @@ from instar.quality import gate
 from instar.quality.gate import BrokenGate, NoSuchSuite, Verdict, judge, rows_frame
 
 # Great Expectations imports modules of the standard library that are deprecated; nothing here can mend that.
-pytestmark = pytest.mark.filterwarnings("ignore:module 'sre_(constants|parse)' is deprecated:DeprecationWarning")
-
 AREAS = ("driver", "executor", "store", "airflow")
 
 

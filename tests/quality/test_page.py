@@ -11,8 +11,6 @@ from instar.quality.gate import judge, rows_frame
 from instar.quality.page import render_broken_page
 
 # Great Expectations imports modules of the standard library that are deprecated; nothing here can mend that.
-pytestmark = pytest.mark.filterwarnings("ignore:module 'sre_(constants|parse)' is deprecated:DeprecationWarning")
-
 SCRIPT = "<script>steal()</script>"
 HANDLER = re.compile(r"on[a-z]+")
 REMOTE = ("http:", "https:", "//")

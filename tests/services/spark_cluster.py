@@ -46,7 +46,9 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         _wait_for(port)
         for number in range(WORKERS):
             work = folder / f"work-{number}"
-            start(f"worker-{number}", "worker.Worker", "--cores", "1", "--memory", "1g", "--work-dir", str(work), master)
+            start(
+                f"worker-{number}", "worker.Worker", "--cores", "1", "--memory", "1g", "--work-dir", str(work), master
+            )
         yield master
     finally:
         end_trees([live for process in processes if (live := process.running())])

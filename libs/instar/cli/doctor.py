@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 
+import httpx
 import typer
 
 from instar.cli.findings import print_findings
@@ -42,22 +43,32 @@ def _airflow(settings: Settings) -> Iterator[Finding]:
     from instar.orchestrate.stack import connect, running_stack
 
     meaning = "Schedules and stages run there; the DAG instar_doctor examines it from the inside."
+
+    def stack(level: Level, found: str, remedy: str = "") -> Finding:
+        return Finding(Area.AIRFLOW, "airflow", "stack", level, found, meaning, remedy)
+
     running = running_stack(settings)
     if running is None:
-        yield Finding(Area.AIRFLOW, "airflow", "stack", Level.WARNING, "not up", meaning, "Start it: make up.")
+        yield stack(Level.WARNING, "not up", "Start it: make up.")
         return
-    with connect(settings, running) as api:
-        unhealthy = api.unhealthy()
-        level = Level.ERROR if unhealthy else Level.OK
-        found = f"unhealthy: {', '.join(unhealthy)}" if unhealthy else f"healthy at {running.url}"
-        yield Finding(Area.AIRFLOW, "airflow", "stack", level, found, meaning, "See its logs." if unhealthy else "")
-        there = FLAGS_POOL in api.pools()
-        yield Finding(
-            Area.AIRFLOW,
-            "airflow",
-            f"pool {FLAGS_POOL}",
-            Level.OK if there else Level.ERROR,
-            "there" if there else "missing",
-            "Its one slot serialises changes of flags.",
-            "" if there else "Run make down, then make up.",
-        )
+    logs = f"See its logs in {settings.work / 'logs'}."
+    try:
+        with connect(settings, running) as api:
+            unhealthy, pools = api.unhealthy(), api.pools()
+    except httpx.HTTPError as error:
+        yield stack(Level.ERROR, f"no answer from {running.url}: {error}", logs)
+        return
+    if unhealthy:
+        yield stack(Level.ERROR, f"unhealthy: {', '.join(unhealthy)}", logs)
+    else:
+        yield stack(Level.OK, f"healthy at {running.url}")
+    there = FLAGS_POOL in pools
+    yield Finding(
+        Area.AIRFLOW,
+        "airflow",
+        f"pool {FLAGS_POOL}",
+        Level.OK if there else Level.ERROR,
+        "there" if there else "missing",
+        "Its one slot serialises changes of flags.",
+        "" if there else "Run make down, then make up.",
+    )

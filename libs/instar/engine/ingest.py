@@ -114,7 +114,8 @@ def ingest(spark: SparkSession, arguments: IngestArguments) -> StageReport:
         "already": committed.already,
     }
     summary = {"revision": committed.revision, "already": committed.already, "quarantine": quarantine}
-    return StageReport([evidence], watched.view().vector, watched.landed(), summary)
+    others = [one for one in watched.landed() if committed.already or one["revision"] != committed.revision]
+    return StageReport([evidence], watched.view().vector, others, summary)
 
 
 def _parse_files(spark: SparkSession, files: _Files) -> DataFrame:

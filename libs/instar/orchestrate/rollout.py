@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from airflow.sdk import TaskGroup, TriggerRule, task
+from airflow.sdk import TaskGroup, TriggerRule, get_current_context, task
 from airflow.sdk.exceptions import AirflowSkipException
 
 from instar.config import Settings
@@ -29,11 +29,13 @@ class Gate:
     parameters: tuple[str, ...] = ()
 
     def after(self, job: SparkJobOperator) -> GateOperator:
+        result: Any = job.output
         return GateOperator(
             task_id=f"{self.suite}_gate",
             suite=self.suite,
-            rows=job.output[self.entry],
+            rows=result[self.entry],
             parameters={name: f"{{{{ params.{name} }}}}" for name in self.parameters},
+            retries=0,
         )
 
 
@@ -55,7 +57,7 @@ def rollout_stage(stage: Stage, table: Any, after: Sequence[Any]) -> Sequence[An
     """
     transition = TRANSITIONS[stage]
     with TaskGroup(f"stage_{stage.value}", prefix_group_id=False, tooltip=stage.label):
-        entered = enter.override(task_id=f"{stage.label}_enter")(stage.label, table)
+        entered: Any = enter.override(task_id=f"{stage.label}_enter")(stage.label, table)
         after >> entered
         version: Any = entered["version"]
         first, ends = work(stage, entered)
@@ -75,56 +77,56 @@ def rollout_stage(stage: Stage, table: Any, after: Sequence[Any]) -> Sequence[An
 
 
 def maintenance_stage(stage: Stage, table: Any, after: Sequence[Any]) -> Sequence[Any]:
-    """Add the tasks that repeat a stage's work on one table of a mapped group; return those that the next one awaits."""
+    """Add the tasks that repeat a stage's work on a table of a mapped group; return those that the next one awaits."""
     with TaskGroup(f"upkeep_{stage.value}", prefix_group_id=False, tooltip=stage.label):
-        due = upkeep.override(task_id=f"{stage.label}_enter")(stage.label, table)
+        due: Any = upkeep.override(task_id=f"{stage.label}_enter")(stage.label, table)
         after >> due
         return work(stage, due)[1]
 
 
 def work(stage: Stage, entered: Any) -> tuple[Any, list[Any]]:
-    """Add a stage's jobs and gates; return the first job and the last gates. A sweep follows its frozen, judged plan."""
-    first: Any = None
+    """Add a stage's jobs and gates; return the first job and the last gates. A sweep obeys a plan that a gate saw."""
     arguments = {"store": entered["store"], "table": entered["table"]}
+    first: Any = None
     if stage is Stage.ORPHAN_GC:
         arguments["grace_seconds"] = "{{ params.grace_seconds }}"
-        first = SparkJobOperator(
-            task_id="orphan_plan", job=stage.label, arguments={**arguments, "commit": False, "plan": []}
-        )
-        judged = Gate("orphan_plan").after(first)
-        plan = frozen_plan.override(task_id="frozen_plan")(first.output["summary"])
-        judged >> plan
-        arguments |= {"commit": True, "plan": plan}
+        first = SparkJobOperator(task_id="orphan_plan", job=stage.label, arguments=dict(arguments))
+        plan = frozen_plan(first.output["summary"])
+        Gate("orphan_plan").after(first) >> plan
+        arguments["plan"] = plan
     job = SparkJobOperator(task_id=stage.label, job=stage.label, arguments=arguments)
     return first or job, [gate.after(job) for gate in GATES[stage]]
 
 
 @task
-def named_tables(params: dict[str, Any]) -> list[str]:
+def named_tables() -> list[str]:
     """List the tables that the run was given. None at all is an error: a run over nothing proves nothing."""
     from instar.lake import Lake
     from instar.orchestrate.store import lake_store
 
-    if not params["tables"]:
+    named = get_current_context()["params"]["tables"]
+    if not named:
         raise NoTables("The run names no table.", help="Name at least one, as database.table.")
     lake = Lake(lake_store(Settings.load()))
-    return [str(lake.table(name).name) for name in dict.fromkeys(params["tables"])]
+    return [str(lake.table(name).name) for name in dict.fromkeys(named)]
 
 
 @task
-def all_tables(params: dict[str, Any]) -> list[str]:
+def all_tables() -> list[str]:
     """List the tables that the run was given, or else all that the lake holds."""
     from instar.lake import Lake
     from instar.orchestrate.store import lake_store
 
-    return list(dict.fromkeys(params["tables"])) or [str(name) for name in Lake(lake_store(Settings.load())).tables()]
+    named = get_current_context()["params"]["tables"]
+    return list(dict.fromkeys(named)) or [str(name) for name in Lake(lake_store(Settings.load())).tables()]
 
 
 @task(pool=FLAGS_POOL, trigger_rule=TriggerRule.NONE_FAILED)
-def enter(stage: str, table: str, params: dict[str, Any]) -> dict[str, Any]:
+def enter(stage: str, table: str) -> dict[str, Any]:
     """Bring the Variables' flags in and remember them. Skip what the table is past, or what the run ends before."""
-    wanted, entered = _enter(table)
-    if reason := reason_to_skip(Stage.named(stage), Stage.named(params["up_to"]), wanted):
+    flags, entered = _enter(table)
+    up_to = Stage.named(get_current_context()["params"]["up_to"])
+    if reason := reason_to_skip(Stage.named(stage), up_to, flags):
         raise AirflowSkipException(reason)
     return entered
 
@@ -135,8 +137,8 @@ def upkeep(stage: str, table: str) -> dict[str, Any]:
 
     It would take away what a table in an earlier stage goes back by.
     """
-    wanted, entered = _enter(table)
-    if Stage.named(stage) is Stage.COMPACTION and not is_behind(Stage.READ_SWITCHOVER, wanted):
+    flags, entered = _enter(table)
+    if Stage.named(stage) is Stage.COMPACTION and not is_behind(Stage.READ_SWITCHOVER, flags):
         raise AirflowSkipException("The rollout of the table has not come to compaction.")
     return entered
 
@@ -156,10 +158,9 @@ def roll_back(stage: str, table: str | None, flags: dict[str, str] | None) -> No
 
 
 @task
-def frozen_plan(summary: dict[str, Any]) -> list[Any]:
-    """Hand on the plan of orphans that the gate has seen: the sweep deletes nothing else."""
-    plan: list[Any] = summary["plan"]
-    return plan
+def frozen_plan(summary: dict[str, Any]) -> str:
+    """Hand on where the plan of orphans is that the gate has passed: the sweep deletes nothing else."""
+    return str(summary["plan"])
 
 
 def _enter(table: str) -> tuple[Flags, dict[str, Any]]:

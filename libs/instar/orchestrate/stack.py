@@ -1,12 +1,12 @@
 """The embedded stack: PostgreSQL and Airflow's four processes, for a person, a demo or a test."""
 
+import contextlib
 import json
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,6 +35,10 @@ class StackFailed(InstarError):
     """Airflow did not come up."""
 
 
+class PortUnusable(InstarError):
+    """A port that Airflow can't listen on."""
+
+
 @dataclass(frozen=True)
 class Running:
     """A stack that is up."""
@@ -58,9 +62,9 @@ def start_stack(settings: Settings) -> Running:
     if (running := running_stack(settings)) is not None:
         return running
     stop_stack(settings)
+    port = choose_port(settings.api_port)
     make_archive(settings, find_java(settings.work))
     database_url = start_postgres(settings.work / "postgres")
-    port = settings.api_port or _free_port(FIRST_PORT)
     env = airflow_environment(settings, database_url, port)
     bin_folder = Path(sys.executable).parent
     logs = settings.work / "logs"
@@ -89,7 +93,7 @@ def stop_stack(settings: Settings) -> bool:
     return recorded is not None
 
 
-@contextmanager
+@contextlib.contextmanager
 def stack(settings: Settings) -> Iterator[AirflowApi]:
     """Run the stack for the length of a block; leave one that was up before as it was."""
     was_up = running_stack(settings) is not None
@@ -143,19 +147,29 @@ def _wait_until_ready(settings: Settings, stack: Running) -> None:
     raise StackFailed(f"Airflow was not ready after {START_SECONDS} s: {state}.", help="See logs in the work folder.")
 
 
-def _free_port(first: int) -> int:
-    for port in range(first, first + 1000):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if probe.connect_ex((HOST, port)) != 0:
-                try:
-                    probe.close()
-                    with socket.socket() as listener:
-                        listener.bind((HOST, port))
-                except OSError:
-                    continue
-                return port
-    raise StackFailed(f"No port from {first} is free.", help="Set INSTAR_API_PORT.")
+def choose_port(configured: int) -> int:
+    """Return the configured port if it can be listened on, or else the first free one where none is configured."""
+    if configured:
+        try:
+            _try_port(configured)
+        except (OSError, OverflowError) as error:
+            raise PortUnusable(
+                f"Port {configured} of {HOST} can't be used: {error}.",
+                help="Set INSTAR_API_PORT to another one, or to 0 for the first that is free.",
+            ) from error
+        return configured
+    for port in range(FIRST_PORT, FIRST_PORT + 1000):
+        with contextlib.suppress(OSError):
+            _try_port(port)
+            return port
+    raise PortUnusable(f"No port of {HOST} from {FIRST_PORT} is free.", help="Set INSTAR_API_PORT.")
+
+
+def _try_port(port: int) -> None:
+    with socket.socket() as listener:
+        # As the server does: connections that are closed already are not in the way.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
 
 
 def _state_path(settings: Settings) -> Path:
@@ -171,4 +185,6 @@ def _read_state(settings: Settings) -> Running | None:
 
 
 def _write_state(settings: Settings, stack: Running) -> None:
-    _state_path(settings).write_text(json.dumps(asdict(stack)))
+    draft = _state_path(settings).with_suffix(".draft")
+    draft.write_text(json.dumps(asdict(stack)))
+    draft.replace(_state_path(settings))  # whole: whoever comes after a crash must find the processes

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,13 @@ class Query:
     def to_json(self) -> dict[str, Any]:
         return {"where": self.where, "columns": list(self.columns)}
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Query":
+        where, columns = value["where"], value["columns"]
+        if not isinstance(where, str | None) or not isinstance(columns, list):
+            raise TypeError(value)
+        return cls(where, tuple(map(str, columns)))
+
 
 def record_query(store: Store, table: TableName, query: Query) -> None:
     """Keep a question in the lake; the same question is kept once."""
@@ -42,8 +49,7 @@ def recorded_queries(store: Store, table: TableName) -> Iterator[Query]:
     """Yield the questions that were asked of a table, in the order of their keys."""
     for info in store.list(_prefix(table)):
         try:
-            value = json.loads(store.get(info.key))
-            yield Query(value["where"], tuple(value["columns"]))
+            yield Query.from_json(json.loads(store.get(info.key)))
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedRecord(f"{info.key} is no recorded query: {error!r}.", help="Delete it.") from error
 

@@ -86,8 +86,8 @@ def differing_rows(left: pa.Table, right: pa.Table) -> int:
     shared = min(left.num_rows, right.num_rows)
     pairs = zip(left.slice(0, shared).columns, right.slice(0, shared).columns, strict=True)
     same = reduce(pc.and_, (same_values(a, b) for a, b in pairs), pa.repeat(pa.scalar(True), shared))
-    unlike: int = pc.sum(pc.invert(same), min_count=0).as_py()
-    return abs(left.num_rows - right.num_rows) + unlike
+    differing: int = max(left.num_rows, right.num_rows) - pc.sum(same, min_count=0).as_py()
+    return differing
 
 
 def same_rows(left: pa.Table, right: pa.Table) -> bool:
@@ -106,9 +106,12 @@ def first_difference(left: pa.Table, right: pa.Table) -> str:
 
 def _as_json(rows: pa.Table) -> list[str]:
     # Python has no words for all timestamps.
-    columns = [column.cast(pa.string()) if pa.types.is_timestamp(column.type) else column for column in rows.columns]
-    shown = pa.Table.from_arrays(columns, names=rows.column_names)
-    return [json.dumps(row, default=bytes.hex) for row in shown.to_pylist()]
+    spelled = {
+        name: (column.cast(pa.string()) if pa.types.is_timestamp(column.type) else column).to_pylist()
+        for name, column in zip(rows.column_names, rows.columns, strict=True)
+    }
+    places = range(rows.num_rows)
+    return [json.dumps({name: cells[n] for name, cells in spelled.items()}, default=bytes.hex) for n in places]
 
 
 def _rows_without(plan: ScanPlan, updates: dict[str, pa.Table], keys: list[str]) -> pa.Table:

@@ -5,16 +5,19 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from instar.catalog.actions import AddParts, Run
 from instar.catalog.commit import Change, CommitConflict, Committed, commit
+from instar.catalog.origins import is_committed
 from instar.catalog.preconditions import FlagsVersion
 from instar.catalog.snapshot import TableState
 from instar.catalog.timeline import Timeline
 from instar.clock import Clock, UuidSource
 from instar.errors import InstarError
 from instar.model.part import PART_FIELDS, PartFormat
-from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
+from instar.model.schema import D_COLUMN, T_COLUMN, TableName, TableSchema
+from instar.parts.compare import same_values
 from instar.parts.footer import Provenance
 from instar.parts.updates import sort_updates
 from instar.parts.writer import write_part
@@ -58,24 +61,47 @@ def fit_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
             f"The rows hold {extra[0]!r}, which {schema.name} does not have.",
             help=f"It has: {', '.join(target.names)}.",
         )
-    arrays = []
-    for field in target:
-        if field.name not in rows.column_names:
-            if not field.nullable:
-                raise InvalidRows(
-                    f"The rows lack {field.name!r}, which {schema.name} requires.", help="Give it values."
-                )
-            arrays.append(pa.nulls(rows.num_rows, field.type))
-            continue
-        values = rows.column(field.name)
-        try:
-            arrays.append(values.cast(field.type))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise InvalidRows(
-                f"Column {field.name!r} of {schema.name} is {field.type}; {values.type} does not fit: {error}",
-                help=f"Cast it to {field.type}.",
-            ) from error
-    return pa.Table.from_arrays(arrays, names=target.names)
+    if twice := [name for name in target.names if rows.column_names.count(name) > 1]:
+        raise InvalidRows(f"The rows hold {twice[0]!r} twice.", help="Name each column once.")
+    return pa.Table.from_arrays([_fit_column(rows, field, schema.name) for field in target], names=target.names)
+
+
+def _fit_column(rows: pa.Table, field: pa.Field, table: TableName) -> pa.ChunkedArray:
+    if field.name not in rows.column_names:
+        if not field.nullable:
+            raise InvalidRows(f"The rows lack {field.name!r}, which {table} requires.", help="Give it values.")
+        return pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+    values = rows.column(field.name)
+    if values.null_count and not field.nullable:
+        row = pc.index(values.is_null(), value=True).as_py()
+        raise InvalidRows(
+            f"Column {field.name!r} of {table} is required, but null in row {row}.", help="Give it a value."
+        )
+    try:
+        return _cast(values, field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InvalidRows(
+            f"Column {field.name!r} of {table} is {field.type}; {values.type} does not fit: {error}",
+            help=f"Cast it to {field.type}.",
+        ) from error
+
+
+def _cast(values: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
+    """Return the values as another type, or raise ArrowInvalid where any would be another value then."""
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    cast = values.cast(target)
+    if (
+        values.type == target
+        or pa.types.is_null(values.type)
+        or pa.types.is_string(target)
+        or pa.types.is_binary(target)
+    ):
+        return cast
+    # Arrow calls it safe to make 5 a true, or a long decimal the nearest float.
+    if not pc.all(same_values(values, cast.cast(values.type)), min_count=0).as_py():
+        raise pa.ArrowInvalid("values would change.")
+    return cast
 
 
 def as_updates(rows: pa.Table, t: int) -> pa.Table:
@@ -113,10 +139,10 @@ def commit_run(
     called again where the flags have changed meanwhile, so that no part is committed in a format of the past.
     """
     for _ in range(_MOST_PLANS):
-        state = timeline.load().table(table)
-        known = state.origins.get(run.origin)
-        if known is not None and known.generation == run.generation:
-            return Committed(timeline.load(), already=True)
+        snapshot = timeline.load()
+        if is_committed(snapshot, (AddParts(table, PART_FIELDS.empty_table(), empty_runs=(run,)),)):
+            return Committed(snapshot, already=True)
+        state = snapshot.table(table)
         uuid = uuids()
         records = write(state, uuid)
         change = Change(

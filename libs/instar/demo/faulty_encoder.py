@@ -1,16 +1,20 @@
-"""Parts as a faulty encoder would write them."""
+"""An encoder with a fault: what it writes is a valid dual part, but its two encodings do not say the same."""
 
 from typing import Any
 
 import pyarrow as pa
 
+from instar.catalog.actions import AddParts
+from instar.catalog.commit import Change, commit
 from instar.codec.registry import codec_named
+from instar.lake import Table
 from instar.model.part import PartFormat
 from instar.model.schema import TableSchema
 from instar.parts.footer import Provenance
 from instar.parts.layout import lay_out
 from instar.parts.updates import check_updates, sort_updates
 from instar.parts.writer import WrittenPart, make_footer, seal_part
+from instar.plan.write import PARTITION, as_updates
 
 
 def lying_dual_part(blobs: pa.Table, structs: pa.Table, schema: TableSchema, provenance: Provenance) -> WrittenPart:
@@ -37,3 +41,15 @@ def dual_part_with_wrong_value(
         ]
     )
     return lying_dual_part(rows, rows.set_column(place, field, cells), schema, provenance)
+
+
+def append_with_wrong_value(
+    table: Table, rows: pa.Table, *, t: int, origin: str, row: int, column: str, value: Any
+) -> str:
+    """Commit rows as one dual part with a wrong value in it; return the part's key."""
+    lake, schema, uuid = table.lake, table.schema, table.lake.uuids()
+    provenance = Provenance(lake.writer, table.name, PARTITION, uuid, origin, generation=0, attempt=0)
+    part = dual_part_with_wrong_value(as_updates(rows, t), schema, provenance, row=row, column=column, value=value)
+    lake.store.put(part.key, part.data)
+    commit(table.join(), Change(uuid, (AddParts(table.name.table, part.record),)), clock=lake.clock)
+    return part.key

@@ -1,0 +1,1 @@
+"""The demo: the whole rollout of a live table, with a fault on the way."""

@@ -12,6 +12,7 @@ from typing import Any
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, get_current_context, task
 
 from instar.orchestrate.defaults import TAG, default_args
+from instar.orchestrate.ingest import generation
 from instar.orchestrate.resources import FLAGS_POOL
 from instar.orchestrate.rollout import Gate
 from instar.orchestrate.spark_job import SparkJobOperator
@@ -25,6 +26,7 @@ from instar.orchestrate.spark_job import SparkJobOperator
     default_args=default_args(timeout=timedelta(minutes=30), retries=2),
     dagrun_timeout=timedelta(hours=2),
     max_active_runs=2,
+    user_defined_macros={"generation": generation},
     render_template_as_native_obj=True,  # numbers of the trigger form stay numbers
     params={
         "table": Param("weather.h2o_temperature", type="string", title="Table", description="As database.table."),
@@ -58,13 +60,18 @@ from instar.orchestrate.spark_job import SparkJobOperator
 def instar_ingest() -> None:
     @task(pool=FLAGS_POOL)
     def prepare() -> dict[str, Any]:
-        """Bring the Variables' flags in; decide on the interval and the generation."""
+        """Bring the Variables' flags in; decide on the interval."""
         from instar.orchestrate.ingest import prepare
 
         context = get_current_context()
         return prepare(context["params"], context["dag_run"])
 
-    ingest = SparkJobOperator(task_id="ingest", job="ingest", arguments=prepare())
+    prepared: Any = prepare()
+    names = ("store", "table", "writer", "landing", "source", "interval_start")
+    arguments = {name: prepared[name] for name in names}
+    # Told by the task that it counts for, so that clearing this one alone replaces the rows too.
+    arguments["generation"] = "{{ generation(dag_run) }}"
+    ingest = SparkJobOperator(task_id="ingest", job="ingest", arguments=arguments)
     Gate("ingest", parameters=("most_rejects",)).after(ingest)
 
 

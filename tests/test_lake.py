@@ -16,9 +16,11 @@ from instar.catalog.commit import Change, commit
 from instar.catalog.timeline import UnknownRevision
 from instar.catalog.union import UnknownTableName
 from instar.catalog.vector import InvalidVector
+from instar.demo.faulty_encoder import dual_part_with_wrong_value
 from instar.flags import Flags, Pushdown, WriteFormat
 from instar.lake import AmbiguousRevision, DuplicateTable, Lake, MissingTime, Scan, Table
 from instar.model.schema import TableName, TableSchema
+from instar.parts.reader import read_footer, read_part
 from instar.plan.observation import EncodingsDiffer, Observation
 from instar.plan.queries import Query, recorded_queries
 from instar.plan.write import InvalidRows
@@ -352,9 +354,6 @@ def test_what_a_cautious_read_finds_goes_to_the_listener_and_else_to_the_log(
 
 def _plant_wrong_value(scan: Scan) -> None:
     """Replace the only part of a scan by one whose structs say f = 8."""
-    from instar.parts.reader import read_footer, read_part
-    from tests.parts.faults import dual_part_with_wrong_value
-
     store, schema = scan.lake.store, scan.plan().schema
     (key,) = scan.plan().parts["key"].to_pylist()
     truth = read_part(store, key, schema)

@@ -9,6 +9,7 @@ import pytest
 
 import instar
 from instar.config import Settings
+from instar.engine import shipping
 from instar.engine.shipping import library_zip
 from instar.quality.gate import SUITES
 
@@ -20,7 +21,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of the library that is shipped instead of it."""
     copy = tmp_path / "copy" / "instar"
     shutil.copytree(LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(instar, "__file__", str(copy / "__init__.py"))
+    monkeypatch.setattr(shipping, "__file__", str(copy / "engine" / "shipping.py"))
     return copy
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
-from instar.sources.duplicates import resolve_duplicates
+from instar.plan.merge import newest_versions
 from instar.sources.line_protocol import infer_schema, parse
 from instar.sources.sample import sample_lines, sample_schema
 from tests.sources.strategies import numbered
@@ -47,14 +47,14 @@ def test_lines_are_sorted_by_time_inside_the_interval() -> None:
 
 def test_stations_have_one_key_per_step_and_some_are_corrected() -> None:
     rows = parse(hour(), SCHEMA).rows
-    resolved = resolve_duplicates(rows, SCHEMA)
+    resolved = newest_versions(rows, SCHEMA)
     assert resolved.num_rows == 8 * 120
     assert rows.num_rows > resolved.num_rows
     assert resolved["readings"].null_count == 0
 
 
 def test_some_fields_are_missing() -> None:
-    resolved = resolve_duplicates(parse(hour(), SCHEMA).rows, SCHEMA)
+    resolved = newest_versions(parse(hour(), SCHEMA).rows, SCHEMA)
     assert 0 < resolved["bottom_degrees"].null_count < resolved.num_rows / 10
     assert 0 < resolved["note"].null_count < resolved.num_rows
 

@@ -9,7 +9,6 @@ from unittest.mock import patch
 import ingest
 
 
-
 def killed(*_: Any, **__: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -16,7 +16,7 @@ from instar.storage.protocol import (
     StoreError,
     Throttled,
 )
-from instar.storage.s3 import InvalidBucket, S3Store, listing_bound
+from instar.storage.s3 import InvalidBucket, S3Store, UnknownProfile, listing_bound
 from tests.services.s3 import S3Server
 from tests.storage.faulty_http import Answer, FaultyHttp, Trouble, run_faulty_http
 
@@ -289,3 +289,8 @@ def test_a_missing_bucket_is_named(s3: S3Server) -> None:
     store = open_store(StoreConfig("s3://no-such-bucket/lake", endpoint=s3.endpoint, region=s3.region))
     with pytest.raises(DidNotHappen, match="Create the bucket"):
         store.get("object")
+
+
+def test_a_profile_that_the_machine_lacks_is_named() -> None:
+    with pytest.raises(UnknownProfile, match=r"nobody.*AWS configuration"):
+        open_store(StoreConfig("s3://bucket", profile="nobody"))

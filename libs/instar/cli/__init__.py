@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from instar.cli import catalog, doctor, explain, part, read, stack, store, tables
+from instar.cli import catalog, doctor, explain, flags, part, read, stack, store, tables
 from instar.errors import InstarError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Move a live table from blobs to columnar files.")
@@ -17,6 +17,7 @@ app.command("read")(read.read)
 app.command("explain")(explain.explain)
 app.add_typer(part.app, name="part")
 app.add_typer(catalog.app, name="catalog")
+app.add_typer(flags.app, name="flags")
 app.add_typer(store.app, name="store")
 
 

@@ -21,9 +21,9 @@ from instar.model.part import PART_FIELDS, PartFormat
 from instar.model.schema import TableSchema
 from instar.parts.footer import Provenance
 from instar.parts.names import escape_name
+from instar.plan.merge import newest_versions
 from instar.plan.root import Root
 from instar.plan.write import PART_ROWS, PARTITION, WriteTask, as_updates, commit_run, write_parts
-from instar.sources.duplicates import resolve_duplicates
 from instar.sources.landing import landing_files, landing_prefix
 from instar.sources.line_protocol import count_lines, parse
 from instar.storage.config import StoreConfig, open_store
@@ -172,7 +172,7 @@ def _write_rows(rows: DataFrame, store: StoreConfig, task: WriteTask, t: int) ->
         ordered = table.take(pc.sort_indices(table, sort_keys=[(_FILE, "ascending"), (_LINE, "ascending")]))
         fitting = from_spark_form(ordered, schema.columns)
         here = replace(task.for_attempt(attempt_number()), first_ordinal=partition_number() * _ORDINALS)
-        records = write_parts(open_store(store), as_updates(resolve_duplicates(fitting, schema), t), here)
+        records = write_parts(open_store(store), as_updates(newest_versions(fitting, schema), t), here)
         yield pa.RecordBatch.from_arrays([pa.array([_to_ipc(records)], pa.binary())], names=["records"])
 
     written = [_from_ipc(row.records) for row in rows.mapInArrow(write, "records binary").collect()]

@@ -7,10 +7,6 @@ from typing import Any, Protocol
 
 from instar.config import Settings
 from instar.errors import InstarError
-from instar.lake import Lake
-from instar.model.schema import TableName
-from instar.orchestrate.flags import TaskVariables, bring_in, read_texts
-from instar.orchestrate.store import lake_store
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -18,6 +14,10 @@ _MICROSECOND = timedelta(microseconds=1)
 
 class NoInterval(InstarError):
     """A run that has no data interval and was not told one."""
+
+
+class NotStarted(InstarError):
+    """A run without a start, by which its generation could be told."""
 
 
 class InvalidInterval(InstarError):
@@ -36,7 +36,12 @@ class DagRun(Protocol):
 
 
 def prepare(params: Mapping[str, Any], run: DagRun) -> dict[str, Any]:
-    """See to it that the writer holds the table, with the Variables' flags; return the arguments of the ingest job."""
+    """See to it that the writer holds the table, with the Variables' flags; return the job's arguments."""
+    from instar.lake import Lake
+    from instar.model.schema import TableName
+    from instar.orchestrate.flags import TaskVariables, bring_in, read_texts
+    from instar.orchestrate.store import lake_store
+
     settings = Settings.load()
     store = lake_store(settings)
     name = TableName.parse(params["table"])
@@ -51,7 +56,6 @@ def prepare(params: Mapping[str, Any], run: DagRun) -> dict[str, Any]:
         "landing": params["landing"] or (settings.work / "landing").as_uri(),
         "source": params["source"],
         "interval_start": interval_start(params["interval_start"], run).isoformat(),
-        "generation": generation(run),
     }
 
 
@@ -82,5 +86,5 @@ def generation(run: DagRun) -> int:
     A retry changes neither. (The number of a try grows with retries too, and run ids stay the same when cleared.)
     """
     if run.start_date is None:
-        raise NoInterval("The run has not started.", help="Start it through the scheduler.")
+        raise NotStarted("The run has not started.", help="Start it through the scheduler.")
     return (run.start_date - _EPOCH) // _MICROSECOND + (run.clear_number or 0)

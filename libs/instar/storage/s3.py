@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import boto3
 import pyarrow as pa
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
 from pyarrow import fs
 
 from instar.storage.config import StoreConfig
@@ -35,6 +35,10 @@ class InvalidBucket(StoreError):
     """A URI without a bucket, or with a prefix that is no key."""
 
 
+class UnknownProfile(StoreError):
+    """An AWS profile that this machine does not have."""
+
+
 class S3Store:
     """Keep each object under a prefix of a bucket. Pickled as its configuration, and opened anew."""
 
@@ -50,7 +54,10 @@ class S3Store:
             self._prefix = f"{check_key(self._prefix)}/"
         self._config = config
         self._pause = pause
-        self._session = boto3.Session(profile_name=config.profile, region_name=config.region)
+        try:
+            self._session = boto3.Session(profile_name=config.profile, region_name=config.region)
+        except ProfileNotFound as error:
+            raise UnknownProfile(f"{error}.", help="Add it to the AWS configuration of this machine.") from error
         self._region = self._session.region_name or "us-east-1"
         self._reader = self._client(timeout_seconds, attempts=5)
         self._writer = self._client(timeout_seconds, attempts=1)

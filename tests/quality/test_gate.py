@@ -86,11 +86,7 @@ def test_an_area_that_was_not_examined_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", [[], list(findings()[0])], ids=["no columns", "no rows"])
 def test_an_empty_batch_does_not_pass(tmp_path: Path, columns: list[str]) -> None:
     batch = rows_frame([]).reindex(columns=columns)
-    try:
-        verdict = judge("doctor", batch, tmp_path, "page.html")
-    except BrokenGate:
-        return
-    assert not verdict.passed
+    assert not judge("doctor", batch, tmp_path, "page.html").passed
 
 
 def test_an_expectation_of_a_missing_column_breaks_the_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,14 @@ import sys
 
 import typer
 
-from instar.cli import catalog, doctor, explain, flags, part, read, stack, store, tables
+from instar.cli import catalog, demo, doctor, explain, flags, part, read, stack, store, tables
 from instar.errors import InstarError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Move a live table from blobs to columnar files.")
 app.command("doctor")(doctor.doctor)
 app.command("up")(stack.up)
 app.command("down")(stack.down)
-app.command("demo")(stack.demo)
+app.command("demo")(demo.demo)
 app.command("tables")(tables.tables)
 app.command("read")(read.read)
 app.command("explain")(explain.explain)

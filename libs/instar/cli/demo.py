@@ -49,7 +49,9 @@ def demo() -> None:
             landed = len(live.revisions)
         seconds_after = story.ask(table)
         _print_outcomes(outcomes)
-        typer.echo(f"The flags now: {_words(table.flags.to_json())}. Questions took {seconds_before:.2f} s, now {seconds_after:.2f} s.")
+        typer.echo(
+            f"The flags now: {_words(table.flags.to_json())}. Questions took {seconds_before:.2f} s, now {seconds_after:.2f} s."
+        )
         typer.echo(f"The ingest never stopped: {landed} commits, the last at revision {live.revisions[-1]}.")
     if state != "success":
         raise story.DemoFailed(f"The second rollout ended as {state}.", help="make up, then open its run.")

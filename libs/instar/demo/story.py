@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from instar.catalog.names import timeline_prefix
 from instar.clock import random_id
 from instar.config import Settings
 from instar.demo.faulty_encoder import append_with_wrong_value
@@ -16,7 +17,7 @@ from instar.lake import Lake, Table
 from instar.model.schema import TableName
 from instar.orchestrate.api import AirflowApi
 from instar.orchestrate.flags import variable_name
-from instar.parts.names import escape_name
+from instar.plan.queries import query_prefix
 from instar.rollout.stages import Stage
 from instar.sources.landing import landing_prefix
 from instar.sources.line_protocol import parse
@@ -54,7 +55,8 @@ class StageOutcome:
 
 def fresh_table(lake: Lake, api: AirflowApi) -> Table:
     """Make the demo's table anew: forget what an earlier demo left of it."""
-    for prefix in (f"{escape_name(lake.writer)}/{TABLE.database}/", f"_instar/queries/{TABLE.database}/"):
+    writers = lake.catalog.writers(TABLE.database)
+    for prefix in (*(timeline_prefix(writer, TABLE.database) for writer in writers), query_prefix(TABLE)):
         lake.store.delete([info.key for info in lake.store.list(prefix)])
     api.delete_variable(variable_name(TABLE))
     return Lake(lake.config, writer=lake.writer).create_table(replace(sample_schema(random_id), name=TABLE))

@@ -40,19 +40,20 @@ def record_query(store: Store, table: TableName, query: Query) -> None:
     """Keep a question in the lake; the same question is kept once."""
     data = json.dumps(query.to_json(), sort_keys=True, ensure_ascii=False).encode()
     try:
-        store.put_if_absent(f"{_prefix(table)}{hashlib.sha256(data).hexdigest()[:32]}.json", data)
+        store.put_if_absent(f"{query_prefix(table)}{hashlib.sha256(data).hexdigest()[:32]}.json", data)
     except AlreadyExists:
         return
 
 
 def recorded_queries(store: Store, table: TableName) -> Iterator[Query]:
     """Yield the questions that were asked of a table, in the order of their keys."""
-    for info in store.list(_prefix(table)):
+    for info in store.list(query_prefix(table)):
         try:
             yield Query.from_json(json.loads(store.get(info.key)))
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedRecord(f"{info.key} is no recorded query: {error!r}.", help="Delete it.") from error
 
 
-def _prefix(table: TableName) -> str:
+def query_prefix(table: TableName) -> str:
+    """Return the prefix below which the questions to a table are kept."""
     return f"{_PREFIX}/{escape_name(table.database)}/{escape_name(table.table)}/"

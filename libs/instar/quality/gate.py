@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from instar.errors import InstarError
 from instar.quality.page import render_broken_page, render_page
@@ -107,6 +107,9 @@ def _hold(
     expectations = definition["expectations"]
     if not expectations:
         raise BrokenGate(f"The gate {suite!r} has no expectation.", help="It would let everything pass: give it one.")
+    if _is_pandas(batch) and not len(batch.columns):
+        # Rows of a report that there are none of: the verdict is to say so, not that a column is missing.
+        batch = batch.reindex(columns=_columns(expectations))
     gx = _great_expectations()
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
@@ -161,7 +164,13 @@ def _outcome(suite: str, held: dict[str, Any]) -> Outcome:
     )
 
 
-def _is_pandas(batch: Any) -> bool:
+def _columns(expectations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the columns that expectations speak of."""
+    named = (of["kwargs"].get(word) for of in expectations for word in ("column", "column_A", "column_B"))
+    return list(dict.fromkeys(name for name in named if name))
+
+
+def _is_pandas(batch: Any) -> TypeGuard["pd.DataFrame"]:
     return type(batch).__module__.startswith("pandas.")
 
 

@@ -7,7 +7,7 @@ installation or an upgrade, or when something is odd. Each finding says what to 
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import Param, dag, task
+from airflow.sdk import Param, dag, get_current_context, task
 
 from instar.orchestrate.defaults import TAG, default_args
 from instar.orchestrate.gate import GateOperator
@@ -27,10 +27,11 @@ from instar.orchestrate.spark_job import SparkJobOperator
 )
 def instar_doctor() -> None:
     @task
-    def target(params: dict[str, Any]) -> dict[str, Any]:
+    def target() -> dict[str, Any]:
         """Decide which store to examine and how many executors should answer."""
         from instar.orchestrate.doctor import examination
 
+        params = get_current_context()["params"]
         return examination(params["lake"], params["racers"])
 
     @task
@@ -45,8 +46,10 @@ def instar_doctor() -> None:
         """Bring all findings together."""
         return [*spark["result"], *airflow]
 
-    examine_spark = SparkJobOperator(task_id="examine_spark", job="doctor", arguments=target())
-    GateOperator(task_id="gate", suite="doctor", rows=findings(examine_spark.output, examine_airflow()), retries=0)
+    examined: Any = target()
+    spark: Any = SparkJobOperator(task_id="examine_spark", job="doctor", arguments=examined).output
+    airflow: Any = examine_airflow()
+    GateOperator(task_id="gate", suite="doctor", rows=findings(spark, airflow), retries=0)
 
 
 instar_doctor()

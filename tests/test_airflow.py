@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -26,7 +27,7 @@ def drivers(airflow: Airflow) -> list[psutil.Process]:
     return found
 
 
-def wait_until(condition, seconds: float = 30) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():
@@ -37,9 +38,12 @@ def wait_until(condition, seconds: float = 30) -> bool:
 
 def wait_for_driver(airflow: Airflow, dag_id: str, run_id: str) -> None:
     """Wait until the job's own code runs."""
-    said = lambda: "misbehaving" in airflow.api.log(dag_id, run_id, "job")  # noqa: E731
-    running = lambda: airflow.api.task(dag_id, run_id, "job")["state"] == "running"  # noqa: E731
-    assert wait_until(lambda: running() and said(), 60)
+
+    def is_in_its_work() -> bool:
+        running = airflow.api.task(dag_id, run_id, "job")["state"] == "running"
+        return running and "misbehaving" in airflow.api.log(dag_id, run_id, "job")
+
+    assert wait_until(is_in_its_work, 60)
 
 
 @pytest.fixture(scope="module")

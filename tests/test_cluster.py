@@ -1,6 +1,5 @@
 """Drive real Spark beyond one process: a standalone cluster on an S3 store, and a shared session."""
 
-import contextlib
 import dataclasses
 import json
 import os
@@ -12,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from bench.overhead import connect_server, spark_submit
@@ -24,8 +22,9 @@ from instar.engine.shipping import library_zip
 from instar.orchestrate.environment import HOST
 from instar.orchestrate.resources import SPARK_CONNECTION
 from tests.services.airflow import ROOT, free_port, lay_out_home
+from tests.services.command_lines import command_lines
 from tests.services.s3 import S3Server
-from tests.services.spark_cluster import WORKERS
+from tests.services.spark_cluster import WORKERS, SparkCluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -60,9 +59,7 @@ def run(command: list[str], env: dict[str, str], log: Path) -> Ran:
     with log.open("wb") as output:
         process = subprocess.Popen(command, env=env, stdout=output, stderr=subprocess.STDOUT)
         while process.poll() is None:
-            for child in psutil.Process().children(recursive=True):
-                with contextlib.suppress(psutil.Error):  # it may end at any moment
-                    seen.add(" ".join(child.cmdline()))
+            seen |= command_lines()
             time.sleep(0.25)
     return Ran(process.returncode, log.read_text(), frozenset(seen))
 
@@ -75,20 +72,10 @@ def settings_environment(settings: Settings) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def cluster(s3_server: S3Server, request: pytest.FixtureRequest) -> str:
-    """Return the master of the cluster, whose workers have the store's credentials in their environment only."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in s3_server.environment().items():
-            patch.setenv(name, value)
-        master: str = request.getfixturevalue("spark_cluster")
-    return master
-
-
-@pytest.fixture(scope="module")
-def on_cluster(cluster: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def on_cluster(spark_cluster: SparkCluster, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     settings = lay_out_home(tmp_path_factory.mktemp("on-cluster") / "home")
     (settings.home / "spark_jobs" / "impatient_doctor.py").write_text(IMPATIENT)
-    return dataclasses.replace(settings, spark_master=cluster, spark_executors=WORKERS)
+    return dataclasses.replace(settings, spark_master=spark_cluster.master, spark_executors=WORKERS)
 
 
 def examine(settings: Settings, server: S3Server, job: str, executors: int) -> tuple[Ran, dict[str, Any]]:
@@ -142,7 +129,7 @@ def test_the_stores_secret_is_in_no_command_line_conf_output_report_or_log(
     examined: tuple[Ran, dict[str, Any]],
     on_cluster: Settings,
     s3_server: S3Server,
-    tmp_path_factory: pytest.TempPathFactory,
+    spark_cluster: SparkCluster,
 ) -> None:
     ran, report = examined
     secret = s3_server.secret_key
@@ -153,8 +140,7 @@ def test_the_stores_secret_is_in_no_command_line_conf_output_report_or_log(
     assert secret not in json.dumps(session_conf(on_cluster, find_java(on_cluster.work)))
     assert secret not in ran.output
     assert secret not in json.dumps(report)
-    (folder,) = tmp_path_factory.getbasetemp().glob("cluster[0-9]*")
-    logs = [path for path in folder.rglob("*") if path.is_file() and path.suffix in {".log", ""}]
+    logs = [path for path in spark_cluster.folder.rglob("*") if path.is_file() and path.suffix in {".log", ""}]
     assert sum(path.name == "stderr" for path in logs) >= WORKERS
     assert [path for path in logs if secret in path.read_text(errors="replace")] == []
 

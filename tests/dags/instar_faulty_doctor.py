@@ -1,5 +1,7 @@
 """The doctor's DAG, on a store that overwrites on put-if-absent."""
 
+from typing import Any
+
 from airflow.sdk import dag, task
 
 from instar.orchestrate.gate import GateOperator
@@ -18,8 +20,8 @@ def instar_faulty_doctor() -> None:
     def findings(report: dict[str, list[dict[str, str]]]) -> list[dict[str, str]]:
         return report["result"]
 
-    examine = SparkJobOperator(task_id="examine_spark", job="faulty_doctor", arguments=target())
-    GateOperator(task_id="gate", suite="doctor", rows=findings(examine.output))
+    report: Any = SparkJobOperator(task_id="examine_spark", job="faulty_doctor", arguments=target()).output
+    GateOperator(task_id="gate", suite="doctor", rows=findings(report))
 
 
 instar_faulty_doctor()

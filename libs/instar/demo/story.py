@@ -9,9 +9,7 @@ from typing import Any
 
 from instar.catalog.names import timeline_prefix
 from instar.clock import random_id
-from instar.config import Settings
 from instar.demo.faulty_encoder import append_with_wrong_value
-from instar.demo.live import LiveIngest
 from instar.errors import InstarError
 from instar.lake import Lake, Table
 from instar.model.schema import TableName
@@ -22,7 +20,6 @@ from instar.rollout.stages import Stage
 from instar.sources.landing import landing_prefix
 from instar.sources.line_protocol import parse
 from instar.sources.sample import sample_lines, sample_schema
-from instar.storage.config import StoreConfig
 
 TABLE = TableName("instar_demo", "h2o_temperature")
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,7 +34,6 @@ QUESTIONS: tuple[tuple[str | None, tuple[str, ...]], ...] = (
     ("location = 'hilo_bay' and time < timestamp '2026-01-02'", ("time", "surface_degrees", "note")),
 )
 ROLLOUT, INGEST = "instar_rollout", "instar_ingest"
-Say = Callable[[str], None]
 
 
 class DemoFailed(InstarError):
@@ -51,6 +47,18 @@ class StageOutcome:
     stage: Stage
     verdict: str
     result: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A run of the rollout."""
+
+    run_id: str
+    state: str
+    outcomes: tuple[StageOutcome, ...]
+
+    def outcome(self, stage: Stage) -> StageOutcome:
+        return self.outcomes[stage - 1]
 
 
 def fresh_table(lake: Lake, api: AirflowApi) -> Table:
@@ -97,20 +105,14 @@ def ask(table: Table) -> float:
     )
 
 
-def plant_wrong_value(table: Table) -> tuple[str, str]:
-    """Let a faulty encoder write one more day; return the part's key and its origin."""
+def plant_wrong_value(table: Table) -> str:
+    """Let a faulty encoder write one more day; return the part's key."""
     start, data = day_lines(HISTORY_DAYS + 1)
     rows = parse(data, table.schema).rows.slice(0, 1_000)
-    key = append_with_wrong_value(
-        table,
-        rows,
-        t=_micros(start),
-        origin=_origin(start),
-        row=WRONG_ROW,
-        column=WRONG_COLUMN,
-        value=WRONG_VALUE,
+    t, origin = _micros(start), _origin(start)
+    return append_with_wrong_value(
+        table, rows, t=t, origin=origin, row=WRONG_ROW, column=WRONG_COLUMN, value=WRONG_VALUE
     )
-    return key, _origin(start)
 
 
 def repair(table: Table) -> int:
@@ -126,15 +128,15 @@ def run_ingest(api: AirflowApi, landing: Path, start: datetime) -> dict[str, Any
     run_id = api.trigger(INGEST, conf)
     if (state := api.wait(INGEST, run_id)) != "success":
         raise DemoFailed(f"{INGEST} ended as {state}.", help="Look at its log: make up, then open the run.")
-    evidence: list[dict[str, Any]] = api.result(INGEST, run_id, "ingest", "evidence")
+    evidence: list[dict[str, Any]] = api.result(INGEST, run_id, "ingest", "evidence", map_index=0)
     return evidence[0]
 
 
-def run_rollout(api: AirflowApi) -> tuple[str, str, list[StageOutcome]]:
-    """Take the table through all stages; return the run, its state, and what each stage came to."""
+def run_rollout(api: AirflowApi) -> Rollout:
+    """Take the table through all stages."""
     run_id = api.trigger(ROLLOUT, {"tables": [str(TABLE)], "grace_seconds": 1})
     state = api.wait(ROLLOUT, run_id, timeout=900)
-    return run_id, state, list(_outcomes(api, run_id))
+    return Rollout(run_id, state, tuple(_outcomes(api, run_id)))
 
 
 def _outcomes(api: AirflowApi, run_id: str) -> Iterator[StageOutcome]:
@@ -156,20 +158,6 @@ def _result(api: AirflowApi, run_id: str, stage: Stage) -> dict[str, Any]:
     report: dict[str, Any] = api.result(ROLLOUT, run_id, stage.label, map_index=0)
     result: dict[str, Any] = report["result"]
     return result
-
-
-def demo_store(settings: Settings) -> StoreConfig:
-    return StoreConfig(
-        settings.lake, settings.s3_profile or None, settings.s3_endpoint or None, settings.s3_region or None
-    )
-
-
-def open_demo(settings: Settings) -> Lake:
-    return Lake(demo_store(settings))
-
-
-def live_ingest(lake: Lake) -> LiveIngest:
-    return LiveIngest(lake, TABLE)
 
 
 def _timed(work: Callable[[], object]) -> float:

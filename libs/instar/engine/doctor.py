@@ -80,7 +80,7 @@ def _wait_for_slots(spark: SparkSession, executors: int) -> int:
     """Return how many tasks run at once, after the expected executors have had time to register."""
     context = spark.sparkContext
     tracker = context._jsc.sc().statusTracker()  # noqa: SLF001 - PySpark has no other way
-    local = context.master.startswith("local")
+    local = (context.master or "").startswith("local")
     deadline = time.monotonic() + REGISTER_SECONDS
     # The tracker counts the driver as one of them.
     while not local and len(tracker.getExecutorInfos()) - 1 < executors and time.monotonic() < deadline:

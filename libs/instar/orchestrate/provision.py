@@ -1,7 +1,5 @@
 """Make Airflow's database current and put there what Instar needs. Safe to run again."""
 
-import json
-
 from instar.orchestrate.resources import FLAGS_POOL, FLAGS_VARIABLE
 
 
@@ -18,7 +16,9 @@ def provision() -> None:
         if session.scalar(select(Pool).where(Pool.pool == FLAGS_POOL)) is None:
             session.add(Pool(pool=FLAGS_POOL, slots=1, description="One change at a time.", include_deferred=False))
         if session.scalar(select(Variable).where(Variable.key == FLAGS_VARIABLE)) is None:
-            session.add(Variable(key=FLAGS_VARIABLE, val=json.dumps({"version": 1, "defaults": {}, "databases": {}})))
+            Variable.set(
+                FLAGS_VARIABLE, {"version": 1, "defaults": {}, "databases": {}}, serialize_json=True, session=session
+            )
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
-from airflow.exceptions import AirflowException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk.exceptions import AirflowException
 
 from instar.config import Settings
 from instar.orchestrate.processes import end_trees
@@ -92,8 +92,8 @@ class JobHook(SparkSubmitHook):
 
     def _build_spark_submit_command(self, application: str) -> list[str]:
         command = super()._build_spark_submit_command(application)
-        if "SPARK_REMOTE" in self._env_vars:
-            return [sys.executable, application, *self._application_args]
+        if "SPARK_REMOTE" in (self._env_vars or {}):
+            return [sys.executable, application, *(self._application_args or [])]
         return command
 
     def on_kill(self) -> None:

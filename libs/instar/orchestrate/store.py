@@ -1,7 +1,7 @@
 """Which store a task uses: the settings', unless an Airflow connection names another way to it."""
 
-from airflow.exceptions import AirflowNotFoundException
 from airflow.sdk import BaseHook
+from airflow.sdk.exceptions import AirflowNotFoundException
 
 from instar.config import Settings
 from instar.orchestrate.resources import STORE_CONNECTION

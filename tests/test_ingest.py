@@ -71,6 +71,9 @@ class Scene:
     def states(self, run_id: str) -> dict[tuple[str, int], str]:
         return {(one["task_id"], one["map_index"]): one["state"] for one in self.airflow.api.tasks(DAG, run_id)}
 
+    def list_sources(self, *names: str) -> None:
+        self.airflow.api.set_variable(SOURCES_VARIABLE, json.dumps([self.source(name) for name in names]))
+
     def backfill(self, first: int, last: int, reprocess: str) -> dict[datetime, str]:
         """Backfill hours through Airflow; return the runs, by the start of their interval."""
         api = self.airflow.api
@@ -81,14 +84,17 @@ class Scene:
             "reprocess_behavior": reprocess,
             "max_active_runs": 2,
         }
-        number = api.request("POST", "/backfills", json=asked)["id"]
         deadline = time.monotonic() + PATIENCE
-        while api.request("GET", f"/backfills/{number}")["completed_at"] is None:
+        while any(one["completed_at"] is None for one in self.backfills()):  # a DAG has one at a time
             assert time.monotonic() < deadline
-            time.sleep(1)
+            time.sleep(0.5)
+        api.request("POST", "/backfills", json=asked)
         runs = api.request("GET", f"/dags/{DAG}/dagRuns", params={"run_type": "backfill"})["dag_runs"]
-        assert {run["state"] for run in runs} == {"success"}
+        assert {self.wait(run["dag_run_id"]) for run in runs} == {"success"}
         return {datetime.fromisoformat(run["data_interval_start"]): run["dag_run_id"] for run in runs}
+
+    def backfills(self) -> list[dict[str, Any]]:
+        return list(self.airflow.api.request("GET", "/backfills", params={"dag_id": DAG})["backfills"])
 
     def check(self) -> None:
         """The table holds what the oracle says, and of each origin the rows of one generation, once."""
@@ -128,16 +134,11 @@ def first_run(scene: Scene, idle_run: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def sources(scene: Scene, idle_run: str) -> None:
-    """List a source in the Variable."""
-    scene.airflow.api.set_variable(SOURCES_VARIABLE, json.dumps([scene.source()]))
-
-
-@pytest.fixture(scope="module")
-def backfilled(scene: Scene, sources: None) -> dict[datetime, str]:
+def backfilled(scene: Scene, idle_run: str) -> dict[datetime, str]:
     """Two hours of history, of which the later corrects what the earlier said."""
     scene.land(1, hour_lines(1, seed=1))
     scene.land(2, hour_lines(1, seed=2)[:3000].rsplit(b"\n", 1)[0] + b"\n" + hour_lines(2))
+    scene.list_sources("buoys")
     return scene.backfill(1, 2, "none")
 
 
@@ -190,21 +191,10 @@ def test_a_backfill_ingests_each_of_its_intervals_from_the_sources_of_the_variab
     scene.check()
 
 
-def test_backfilling_over_again_replaces_each_interval_and_overwrites_no_newer_value(
-    scene: Scene, backfilled: dict[datetime, str]
-) -> None:
-    before = {start: scene.evidence(run_id)["generation"] for start, run_id in backfilled.items()}
-    scene.land(1, hour_lines(1, seed=3))
-    again = scene.backfill(1, 2, "completed")
-    assert again == backfilled
-    assert all(scene.evidence(run_id)["generation"] > before[start] for start, run_id in again.items())
-    scene.check()
-
-
 def test_too_many_rejects_fail_the_gate_of_their_source_and_no_other(scene: Scene, idle_run: str) -> None:
     start = scene.land(4, hour_lines(4, bad_lines=20), "ships")
     scene.land(4, hour_lines(4, seed=2))
-    scene.airflow.api.set_variable(SOURCES_VARIABLE, json.dumps([scene.source("ships"), scene.source()]))
+    scene.list_sources("ships", "buoys")
     run_id, state = scene.run({"interval_start": start.isoformat()})
     assert state == "failed"
     states = scene.states(run_id)
@@ -212,4 +202,16 @@ def test_too_many_rejects_fail_the_gate_of_their_source_and_no_other(scene: Scen
     assert states["ingest_gate", 0] == "failed"
     assert "Rejected lines are few enough" in scene.airflow.api.log(DAG, run_id, "ingest_gate", map_index=0)
     assert len(scene.quarantined(run_id)) == 20
+    scene.check()
+
+
+def test_backfilling_over_again_replaces_each_interval_and_overwrites_no_newer_value(
+    scene: Scene, backfilled: dict[datetime, str]
+) -> None:
+    before = {start: scene.evidence(run_id)["generation"] for start, run_id in backfilled.items()}
+    scene.land(1, hour_lines(1, seed=3))
+    scene.list_sources("buoys")
+    again = scene.backfill(1, 2, "completed")
+    assert again == backfilled
+    assert all(scene.evidence(run_id)["generation"] > before[start] for start, run_id in again.items())
     scene.check()

@@ -38,6 +38,8 @@ QUESTIONS = (
     ("time < timestamp '2026-01-01 01:00:00'", ("location", "bottom_degrees")),
     ("location = 'hilo_bay' and time >= timestamp '2026-01-01 03:00:00'", ("time", "note")),
 )
+INGEST_SECONDS = 1.5
+"""Between two commits: often enough for several in each job, and parts few enough for a small machine."""
 LEFTOVER = f"main/weather/data/-/h2o_temperature/{UUID(int=1, version=4)}-0-00000.parquet"
 PARAMETERS = {"grace_seconds": 20, "most_growth": 100.0, "most_slowdown": 1000.0}  # tiny parts, a busy machine
 
@@ -83,12 +85,12 @@ def rolled_out(
         live.lake.store.put(LEFTOVER, b"of a write that was never committed")
         before = spark_cluster.applications()
         with stack(settings) as api:
-            with LiveIngest(live.lake, live.table.name) as ingest:
+            with LiveIngest(live.lake, live.table.name, seconds=INGEST_SECONDS) as ingest:
                 run_id = api.trigger(DAG, {"tables": [str(live.table.name)], **PARAMETERS})
                 state, seen = watch(api, run_id)
             tasks = api.tasks(DAG, run_id)
             failed = {task["task_id"]: task["map_index"] for task in tasks if task["state"] == "failed"}
-            yield RolledOut(
+            result = RolledOut(
                 state,
                 {task: api.log(DAG, run_id, task, map_index=index)[-4_000:] for task, index in failed.items()},
                 {job: api.result(DAG, run_id, job, map_index=0) for job in JOBS} if state == "success" else {},
@@ -99,6 +101,7 @@ def rolled_out(
                 live,
                 len(ingest.revisions),
             )
+        yield result
 
 
 def watch(api: AirflowApi, run_id: str) -> tuple[str, set[str]]:

@@ -198,3 +198,12 @@ def test_a_gate_says_nothing_on_its_own(
     doctor(tmp_path, findings(store="error"))
     assert capfd.readouterr() == ("", "")
     assert caplog.messages == []
+
+
+def test_numbers_are_shown_as_the_report_has_them_beside_nulls_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expectation = {"type": "expect_column_values_to_be_in_set", "kwargs": {"column": "differences", "value_set": [0]}}
+    suite = planted(tmp_path, monkeypatch, expectation, index=["row"])
+    rows = [{"row": None, "differences": 0}, {"row": 3, "differences": 1}]
+    assert '"row": 3}' in str(judge(suite, rows_frame(rows), tmp_path, "page.html"))

@@ -1,11 +1,14 @@
 """A real Airflow on free ports, with the product's DAGs and some that misbehave."""
 
+import contextlib
 import dataclasses
 import os
 import shutil
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,15 +53,27 @@ def lay_out_home(home: Path) -> Settings:
     return Settings(home=home, api_port=free_port())
 
 
+@contextlib.contextmanager
+def run_airflow(**changes: Any) -> Iterator[Airflow]:
+    """Run an Airflow of its own, with some settings changed; leave nothing behind.
+
+    Its home is not below pytest's folder, which each new session of pytest closes to other users: as root's child,
+    PostgreSQL runs as another user.
+    """
+    with tempfile.TemporaryDirectory(prefix="instar-") as folder:
+        settings = dataclasses.replace(lay_out_home(Path(folder) / "home"), **changes)
+        running = start_stack(settings)
+        try:
+            with connect(settings, running) as api:
+                yield Airflow(settings, running, api)
+        finally:
+            stop_stack(settings)
+            assert running_stack(settings) is None
+
+
 @pytest.fixture(scope="session")
-def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
+def airflow() -> Iterator[Airflow]:
     """Run Airflow once for all tests that need it."""
-    settings = lay_out_home(tmp_path_factory.mktemp("airflow"))
     os.environ.pop("AWS_PROFILE", None)
-    running = start_stack(settings)
-    try:
-        with connect(settings, running) as api:
-            yield Airflow(settings, running, api)
-    finally:
-        stop_stack(settings)
-        assert running_stack(settings) is None
+    with run_airflow() as running:
+        yield running

@@ -11,7 +11,7 @@ from instar.lake import Lake
 from instar.model.schema import TableName
 
 LOCATION = "buoy_live"
-_SECONDS = 0.4
+SECONDS = 0.4
 _FIRST_TIME = 1_790_000_000_000_000_000  # nanoseconds; after all history
 
 
@@ -20,11 +20,12 @@ class LiveIngestFailed(InstarError):
 
 
 class LiveIngest:
-    """Append a row every moment, in a thread of its own, each as an origin of its own."""
+    """Append a row every so many seconds, in a thread of its own, each as an origin of its own."""
 
-    def __init__(self, lake: Lake, table: TableName) -> None:
+    def __init__(self, lake: Lake, table: TableName, *, seconds: float = SECONDS) -> None:
         # A lake of its own: this stands for another process.
         self._table = Lake(lake.config, writer=lake.writer).table(table)
+        self._seconds = seconds
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="live-ingest", daemon=True)
         self._error: Exception | None = None
@@ -44,7 +45,7 @@ class LiveIngest:
 
     def _run(self) -> None:
         try:
-            while not self._stop.wait(_SECONDS):
+            while not self._stop.wait(self._seconds):
                 number = len(self.revisions)
                 committed = self._table.append(live_row(number), t=number, origin=f"live:{number}")
                 self.revisions.append(committed.revision)

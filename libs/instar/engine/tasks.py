@@ -23,7 +23,8 @@ def run_tasks(spark: SparkSession, work: Callable[[I, int], R], items: Sequence[
     if not items:
         return []
     pieces = [(place, pickle.dumps(item)) for place, item in enumerate(items)]
-    frame = spark.createDataFrame(pieces, "place int, item binary").repartition(len(items), "place")
+    # Not by a hash of the place, which would give some tasks several.
+    frame = spark.createDataFrame(pieces, "place int, item binary").repartitionById(len(items), "place")
 
     def each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -16,9 +16,8 @@ def provision() -> None:
         if session.scalar(select(Pool).where(Pool.pool == FLAGS_POOL)) is None:
             session.add(Pool(pool=FLAGS_POOL, slots=1, description="One change at a time.", include_deferred=False))
         if session.scalar(select(Variable).where(Variable.key == FLAGS_VARIABLE)) is None:
-            Variable.set(
-                FLAGS_VARIABLE, {"version": 1, "defaults": {}, "databases": {}}, serialize_json=True, session=session
-            )
+            empty = {"version": 1, "defaults": {}, "databases": {}}
+            Variable.set(FLAGS_VARIABLE, empty, serialize_json=True, session=session)
 
 
 if __name__ == "__main__":

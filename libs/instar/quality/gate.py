@@ -73,7 +73,7 @@ def rows_frame(rows: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     """Return rows of a report as a batch; no rows make an empty one, which a suite should refuse."""
     import pandas as pd
 
-    return pd.DataFrame(list(rows))
+    return pd.DataFrame(list(rows), dtype=object)  # as they are: a whole number beside a null would become a float
 
 
 def judge(

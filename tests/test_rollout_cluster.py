@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,11 +13,10 @@ import pytest
 from instar.demo.live import LiveIngest, live_row
 from instar.flags import Flags
 from instar.orchestrate.api import FINISHED, AirflowApi
-from instar.orchestrate.stack import stack
 from instar.plan.write import fit_rows
 from instar.rollout.stages import Stage
 from tests.engine.sample import KEY, LiveTable, live_table
-from tests.services.airflow import lay_out_home
+from tests.services.airflow import run_airflow
 from tests.services.command_lines import command_lines
 from tests.services.s3 import S3Server
 from tests.services.spark_cluster import WORKERS, SparkCluster
@@ -62,19 +61,9 @@ class RolledOut:
 
 
 @pytest.fixture(scope="module")
-def rolled_out(
-    s3_server: S3Server, spark_cluster: SparkCluster, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RolledOut]:
+def rolled_out(s3_server: S3Server, spark_cluster: SparkCluster) -> Iterator[RolledOut]:
     """Roll a table out while rows keep coming in. The way to the store is configured; its credentials are not."""
     config = s3_server.config("rollout")
-    settings = replace(
-        lay_out_home(tmp_path_factory.mktemp("rollout") / "home"),
-        lake_uri=config.uri,
-        s3_endpoint=s3_server.endpoint,
-        s3_region=s3_server.region,
-        spark_master=spark_cluster.master,
-        spark_executors=WORKERS,
-    )
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("AWS_PROFILE", raising=False)
         for name, value in s3_server.environment().items():
@@ -84,24 +73,30 @@ def rolled_out(
             live.table.scan(where, columns).to_arrow()
         live.lake.store.put(LEFTOVER, b"of a write that was never committed")
         before = spark_cluster.applications()
-        with stack(settings) as api:
+        with run_airflow(
+            lake_uri=config.uri,
+            s3_endpoint=s3_server.endpoint,
+            s3_region=s3_server.region,
+            spark_master=spark_cluster.master,
+            spark_executors=WORKERS,
+        ) as airflow:
+            api = airflow.api
             with LiveIngest(live.lake, live.table.name, seconds=INGEST_SECONDS) as ingest:
                 run_id = api.trigger(DAG, {"tables": [str(live.table.name)], **PARAMETERS})
                 state, seen = watch(api, run_id)
             tasks = api.tasks(DAG, run_id)
             failed = {task["task_id"]: task["map_index"] for task in tasks if task["state"] == "failed"}
-            result = RolledOut(
+            yield RolledOut(
                 state,
                 {task: api.log(DAG, run_id, task, map_index=index)[-4_000:] for task, index in failed.items()},
                 {job: api.result(DAG, run_id, job, map_index=0) for job in JOBS} if state == "success" else {},
                 json.dumps([task["rendered_fields"] for task in tasks]),
-                settings.work / "logs",
+                airflow.settings.work / "logs",
                 frozenset(seen),
                 sorted(spark_cluster.applications() - before),
                 live,
                 len(ingest.revisions),
             )
-        yield result
 
 
 def watch(api: AirflowApi, run_id: str) -> tuple[str, set[str]]:
@@ -125,7 +120,7 @@ def test_the_rollout_succeeds_and_a_reader_sees_the_oracles_rows_and_the_live_on
     state = live.table.state()
     assert state.flags == Flags.parse({"write_format": "structured", "read_format": "structured", "pushdown": "on"})
     assert set(state.parts["format"].to_pylist()) == {"structured"}
-    arrived = [fit_rows(live_row(n), live.table.schema).to_pylist()[0] for n in range(rolled_out.live_commits)]
+    arrived = [row for n in range(rolled_out.live_commits) for row in fit_rows(live_row(n), state.schema).to_pylist()]
     expected = sorted(live.oracle.rows() + arrived, key=lambda row: tuple(row[name] for name in KEY))
     assert live.rows() == expected
     assert LEFTOVER not in {info.key for info in live.lake.store.list("main/")}
@@ -142,13 +137,6 @@ def test_the_work_is_spread_over_both_workers(rolled_out: RolledOut, spark_clust
         job: [tasks_run(spark_cluster, worker, application) for worker in range(WORKERS)]
         for job, application in zip(JOBS, rolled_out.applications, strict=True)
     }
-    print(
-        ran,
-        {
-            job: (report["seconds"], len(report["result"]["landed"]), report["result"]["summary"])
-            for job, report in rolled_out.reports.items()
-        },
-    )
     assert [job for job, tasks in ran.items() if not any(tasks)] == []
     for job in ("dual_write", "shadow_validation", "read_switchover", "compaction"):
         assert all(ran[job]), ran

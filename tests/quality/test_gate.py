@@ -205,5 +205,5 @@ def test_numbers_are_shown_as_the_report_has_them_beside_nulls_too(
 ) -> None:
     expectation = {"type": "expect_column_values_to_be_in_set", "kwargs": {"column": "differences", "value_set": [0]}}
     suite = planted(tmp_path, monkeypatch, expectation, index=["row"])
-    rows = [{"row": None, "differences": 0}, {"row": 3, "differences": 1}]
+    rows: list[dict[str, object]] = [{"row": None, "differences": 0}, {"row": 3, "differences": 1}]
     assert '"row": 3}' in str(judge(suite, rows_frame(rows), tmp_path, "page.html"))

@@ -15,6 +15,7 @@ from tests.cli.samples import build_lake, leave_over, run
 
 PAGE = Path(__file__).parents[2] / "docs/reference/cli.md"
 _HEADING = re.compile(r"^## `instar (?P<command>[a-z ]+)`$", re.MULTILINE)
+_ROW = re.compile(r"^\| `instar (?P<command>[a-z]+(?: [a-z]+)*)[^|]*\|[^|]*\|(?P<options>[^|]*)\|$", re.MULTILINE)
 _NAMED_COMMAND = re.compile(r"`instar (?P<words>[a-z]+(?: [a-z]+)*)`")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _EXAMPLE = re.compile(r"^```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -36,8 +37,12 @@ def _walk(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, frozenset
 def sections() -> dict[str, str]:
     text = PAGE.read_text()
     headings = list(_HEADING.finditer(text))
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    ends = [heading.start() for heading in headings[1:]] + [text.index("\n## The others")]
     return {heading["command"]: text[heading.end() : end] for heading, end in zip(headings, ends, strict=True)}
+
+
+def introduction() -> str:
+    return PAGE.read_text().split("\n## ")[0]
 
 
 def examples() -> list[tuple[str, str]]:
@@ -50,9 +55,13 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
-def test_the_page_has_sections() -> None:
-    assert {"tables", "read", "explain", "part show"} <= sections().keys()
-    assert {"catalog history", "catalog checkpoint", "catalog gc"} <= sections().keys()
+def rows() -> dict[str, str]:
+    """Return what the page says of the options of the commands that have no section."""
+    return {row["command"]: row["options"] for row in _ROW.finditer(PAGE.read_text())}
+
+
+def test_every_command_is_on_the_page_once() -> None:
+    assert sorted([*sections(), *rows()]) == sorted(commands())
 
 
 def test_every_command_that_the_page_names_exists() -> None:
@@ -68,8 +77,13 @@ def test_every_option_that_a_section_names_exists(command: str) -> None:
 
 @pytest.mark.parametrize("command", sections())
 def test_every_option_is_named_in_its_section_or_for_all_commands(command: str) -> None:
-    introduction = PAGE.read_text().split("\n## ")[0]
-    assert commands()[command] <= set(_OPTION.findall(sections()[command] + introduction))
+    assert commands()[command] <= set(_OPTION.findall(sections()[command] + introduction()))
+
+
+@pytest.mark.parametrize("command", rows())
+def test_a_row_names_the_options_of_its_command(command: str) -> None:
+    named = set(_OPTION.findall(rows()[command]))
+    assert named <= commands()[command] <= named | set(_OPTION.findall(introduction()))
 
 
 @pytest.mark.parametrize("command", sections())

@@ -33,11 +33,17 @@ def archive_options(settings: Settings, java: Java) -> str:
     return f"-XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:class+path=off" if archive.exists() else ""
 
 
-def make_archive(settings: Settings, java: Java) -> Path:
-    """Make the archive unless it is there. Takes about 20 seconds, once."""
+def make_archive(settings: Settings, java: Java) -> Path | None:
+    """Make the archive unless it is there. Takes about 20 seconds, once.
+
+    It extends Java's own archive. A runtime that comes without one, such as the packaged one, gets none of ours either,
+    and its drivers start as usual.
+    """
     archive = archive_path(settings, java)
     if archive.exists():
         return archive
+    if not (java.home / "lib" / "server" / "classes.jsa").exists():
+        return None
     archive.parent.mkdir(parents=True, exist_ok=True)
     draft = archive.with_suffix(f".{os.getpid()}")
     script = archive.with_suffix(f".{os.getpid()}.py")

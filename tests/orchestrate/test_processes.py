@@ -31,8 +31,7 @@ def sleeper(tmp_path: Path) -> Iterator[Process]:
     process = spawn("sleeper", ["sleep", "60"], os.environ, tmp_path / "log", tmp_path)
     yield process
     if (live := process.running()) is not None:
-        live.kill()
-        live.wait()
+        end_trees([live])
 
 
 def lines(log: Path, count: int) -> list[str]:
@@ -55,6 +54,17 @@ def test_a_process_is_found_again_while_it_runs(sleeper: Process) -> None:
     live = Process(sleeper.name, sleeper.pid, sleeper.created).running()
     assert live is not None
     assert live.pid == sleeper.pid
+
+
+def test_python_does_not_warn_of_a_process_that_was_ended(tmp_path: Path) -> None:
+    text = f"""
+import os, pathlib
+from instar.orchestrate.processes import end_trees, spawn
+folder = pathlib.Path({str(tmp_path)!r})
+end_trees([spawn("sleeper", ["sleep", "60"], os.environ, folder / "log", folder).running()])
+"""
+    done = subprocess.run([sys.executable, "-W", "always", "-c", text], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 def test_a_later_process_of_the_same_number_is_another_one(sleeper: Process) -> None:

@@ -55,6 +55,7 @@ def end_trees(roots: Iterable[psutil.Process], grace: float = GRACE_SECONDS) -> 
     for process in stubborn:
         _signal(process.kill)
     psutil.wait_procs(stubborn, timeout=grace)
+    _started[:] = [process for process in _started if process.poll() is None]
 
 
 def _signal(send: Callable[[], None]) -> None:

@@ -26,7 +26,7 @@ $(READY): requirements.txt pyproject.toml
 	@touch $@
 
 .PHONY: demo
-demo: $(READY) ## See it work: a DAG on a real scheduler, Spark and Great Expectations
+demo: $(READY) ## See it work: a live table rolled out, with a planted fault and its repair
 	@instar demo
 
 .PHONY: test

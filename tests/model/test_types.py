@@ -1,7 +1,8 @@
 import pyarrow as pa
 import pytest
 
-from instar.model.types import ALL_TYPES, DataType, UnsupportedType, from_arrow, parse_type, to_arrow
+from instar.model.arrow import from_arrow, to_arrow
+from instar.model.types import ALL_TYPES, DataType, UnsupportedType, parse_type
 
 
 @pytest.mark.parametrize("data_type", ALL_TYPES, ids=str)

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from instar.model.arrow import to_arrow
 from instar.model.part import statistics_field
 from instar.model.schema import Column, ColumnId
-from instar.model.types import ALL_TYPES, BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP_NS, DataType, to_arrow
+from instar.model.types import ALL_TYPES, BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP_NS, DataType
 from instar.parts.statistics import (
     BOUND_BYTES,
     ColumnStatistics,

@@ -1,28 +1,49 @@
-"""The `row` codec: a protobuf message per row, a datum per column."""
+"""The `row` codec: a protobuf message per row, a datum per column, whole columns at a time."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-from google.protobuf.message import DecodeError
+import pyarrow.compute as pc
 
+from instar.codec import wire
+from instar.codec.datum import COMPOSITE, LIMITS, SIZES, decode_rows, field_name
 from instar.codec.protocol import CodecError
-from instar.codec.row_pb2 import Datum, Null, Row
+from instar.codec.row_pb2 import Datum
+from instar.codec.wire import FIXED32, FIXED64, LENGTH, VARINT, Spans, join, tag_of, write_field
+from instar.model import types
+from instar.model.arrow import made_of, to_arrow
 from instar.model.schema import Column
-from instar.model.types import BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType, to_arrow
+from instar.model.types import DataType
+from instar.model.values import NUMERIC_TEXT
 
-_KINDS: dict[DataType, str] = {
-    BOOL: "bool_value",
-    INT64: "int64_value",
-    FLOAT64: "float64_value",
-    STRING: "string_value",
-    BYTES: "bytes_value",
-    TIMESTAMP: "timestamp_value",
-    TIMESTAMP_NS: "timestamp_ns_value",
+BATCH_ROWS = 16_384
+"""Few enough for the working set to stay in the processor's caches."""
+_MEMBER = tag_of(1, LENGTH)
+"""Of a datum in a row, and of a value in a list or record."""
+_NULL = tag_of(1, LENGTH) + b"\0"
+
+_ZIGZAG = frozenset({types.INT16, types.INT32, types.INT64})
+_FIXED = {
+    types.FLOAT64: "<f8",
+    types.FLOAT32: "<f4",
+    types.DATE: "<i4",
+    types.TIME: "<i8",
+    types.TIMESTAMP: "<i8",
+    types.TIMESTAMPTZ: "<i8",
+    types.TIMESTAMP_NS: "<i8",
+    types.MZ_TIMESTAMP: "<u8",
 }
-_NULL = "null"
-_AS_INTEGERS = frozenset({TIMESTAMP, TIMESTAMP_NS})
-"""Types whose Python values would lose range or precision."""
+_VARINTS = {
+    types.BOOL: np.uint8,
+    types.INT16: np.int16,
+    types.INT32: np.int32,
+    types.INT64: np.int64,
+    types.UINT16: np.uint16,
+    types.UINT32: np.uint32,
+    types.UINT64: np.uint64,
+}
 
 
 class RowCodec:
@@ -31,69 +52,204 @@ class RowCodec:
     name = "row"
 
     def encode(self, columns: Sequence[Column], rows: pa.Table) -> pa.BinaryArray:
+        for column in columns:
+            _check_type(column, rows.column(column.name).type)
         if not columns:
             return pa.array([b""] * rows.num_rows, pa.binary())
-        datums = [_encode_column(column, rows.column(column.name)) for column in columns]
-        return pa.array([Row(datums=row).SerializeToString() for row in zip(*datums, strict=True)], pa.binary())
+        chosen = pa.Table.from_arrays([rows.column(c.name) for c in columns], [str(n) for n in range(len(columns))])
+        batches = (_one_chunk(chosen.slice(start, BATCH_ROWS)) for start in range(0, rows.num_rows, BATCH_ROWS))
+        return _concat([_encode_members([c.type for c in columns], arrays) for arrays in batches], pa.binary())
 
     def decode(self, columns: Sequence[Column], blobs: pa.BinaryArray) -> pa.Table:
-        values: list[list[Any]] = [[] for _ in columns]
-        kinds = [_KINDS[column.type] for column in columns]
-        for number, blob in enumerate(blobs.to_pylist()):
-            datums = _parse(blob, number)
-            if len(datums) != len(columns):
-                raise _wrong_count(columns, len(datums), number)
-            for column, kind, datum, cells in zip(columns, kinds, datums, values, strict=True):
-                found = datum.WhichOneof("kind")
-                if found == kind:
-                    cells.append(getattr(datum, kind))
-                elif found == _NULL:
-                    cells.append(None)
-                else:
-                    raise _wrong_kind(column, kind, found, number)
-        arrays = [_to_array(column, cells) for column, cells in zip(columns, values, strict=True)]
+        batches = [
+            _decode_batch(columns, blobs.slice(start, BATCH_ROWS), start) for start in range(0, len(blobs), BATCH_ROWS)
+        ]
+        arrays = [
+            pa.chunked_array([batch[place] for batch in batches], to_arrow(column.type))
+            for place, column in enumerate(columns)
+        ]
         return pa.Table.from_arrays(arrays, schema=pa.schema([column.arrow_field() for column in columns]))
 
 
-def _encode_column(column: Column, values: pa.ChunkedArray) -> list[Datum]:
-    if values.type != to_arrow(column.type):
+def _check_type(column: Column, found: pa.DataType) -> None:
+    if found != to_arrow(column.type):
         raise CodecError(
-            f"Column {column.name!r} is {column.type}, but its values are {values.type}.",
+            f"Column {column.name!r} is {column.type}, but its values are {found}.",
             help=f"Cast them to {to_arrow(column.type)}.",
         )
-    cells: Iterable[Any] = (values.cast(pa.int64()) if column.type in _AS_INTEGERS else values).to_pylist()
-    kind, null = _KINDS[column.type], Datum(null=Null())
-    return [null if cell is None else Datum(**{kind: cell}) for cell in cells]
 
 
-def _to_array(column: Column, cells: list[Any]) -> pa.Array:
-    if column.type in _AS_INTEGERS:
-        return pa.array(cells, pa.int64()).cast(to_arrow(column.type))
-    return pa.array(cells, to_arrow(column.type))
+def _one_chunk(table: pa.Table) -> list[pa.Array]:
+    return [_concat(column.chunks, column.type) for column in table.columns]
 
 
-def _parse(blob: bytes | None, number: int) -> Sequence[Datum]:
-    if blob is None:
-        raise CodecError(f"Row {number} has no blob.", help="The part was not written by this codec.")
+def _concat(arrays: Sequence[pa.Array], data_type: pa.DataType) -> pa.Array:
+    if len(arrays) == 1:
+        return arrays[0]
+    return pa.concat_arrays(arrays) if arrays else pa.array([], data_type)
+
+
+def _tag(data_type: DataType) -> bytes:
+    width = np.dtype(_FIXED[data_type]).itemsize if data_type in _FIXED else 0
+    wire_type = VARINT if data_type in _VARINTS else {0: LENGTH, 4: FIXED32, 8: FIXED64}[width]
+    return tag_of(Datum.DESCRIPTOR.fields_by_name[field_name(data_type)].number, wire_type)
+
+
+# Encoding: values to blobs.
+
+
+def _encode_members(data_types: Sequence[DataType], arrays: Sequence[pa.Array]) -> pa.BinaryArray:
+    """Return a message per row that holds a datum of each array."""
+    datums = (encode_datums(data_type, array) for data_type, array in zip(data_types, arrays, strict=True))
+    return join([piece for blobs in datums for piece in write_field(_MEMBER, blobs)])
+
+
+def encode_datums(data_type: DataType, values: pa.Array) -> pa.BinaryArray:
+    """Return a datum per value, nulls included."""
+    if not values.null_count:
+        return _encode_present(data_type, values)
+    valid = values.is_valid()
+    blobs = _encode_present(data_type, values.filter(valid))
+    return pc.fill_null(blobs.take(_places(valid.to_numpy(zero_copy_only=False))), _NULL)
+
+
+def _places(present: npt.NDArray[np.bool_]) -> pa.Array:
+    """Return where each row's value is among those present; null where it has none."""
+    return pa.array(np.cumsum(present) - 1, mask=~present)
+
+
+def _encode_present(data_type: DataType, values: pa.Array) -> pa.BinaryArray:
+    tag = _tag(data_type)
+    if data_type in _VARINTS:
+        return join([pa.scalar(tag, pa.binary()), wire.write_varints(_to_words(data_type, values))])
+    if data_type in _FIXED:
+        numbers = _to_numpy(values, _FIXED[data_type])
+        rows = np.empty((len(values), len(tag) + numbers.itemsize), np.uint8)
+        rows[:, : len(tag)] = np.frombuffer(tag, np.uint8)
+        rows[:, len(tag) :] = numbers.view(np.uint8).reshape(len(values), numbers.itemsize)
+        return wire.same_size(rows)
+    if data_type.kind in COMPOSITE:
+        return join(write_field(tag, _encode_composite(made_of(data_type), values)))
+    blobs = values.field("actual") if data_type == types.NUMERIC else values
+    return join(write_field(tag, blobs.cast(pa.binary())))
+
+
+def _encode_composite(stored: DataType, values: pa.Array) -> pa.BinaryArray:
+    if stored.kind == "record":
+        return _encode_members([part for _, part in stored.parts], [values.field(name) for name, _ in stored.parts])
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values.value_lengths().to_numpy(), out=offsets[1:])
+    return wire.cut(_encode_members([stored.inner], [values.flatten()]), offsets)
+
+
+def _to_words(data_type: DataType, values: pa.Array) -> wire.Words:
+    if data_type == types.BOOL:
+        values = values.cast(pa.uint8())
+    numbers = values.to_numpy(zero_copy_only=False)
+    return wire.zigzag(numbers.astype(np.int64)) if data_type in _ZIGZAG else numbers.astype(np.uint64)
+
+
+def _to_numpy(values: pa.Array, dtype: str) -> npt.NDArray[np.generic]:
+    """Return the numbers of a fixed-width array without nulls."""
+    width = np.dtype(dtype).itemsize
+    data = np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * width) if len(values) else []
+    return np.ascontiguousarray(data, dtype)
+
+
+# Decoding: blobs to values. None means that a blob is laid out in a way that only protobuf's own library reads.
+
+
+def _decode_batch(columns: Sequence[Column], blobs: pa.BinaryArray, first: int) -> list[pa.Array]:
+    found = None if blobs.null_count else _decode_members([column.type for column in columns], Spans.of(blobs))
+    return decode_rows(columns, blobs, first) if found is None else found
+
+
+def _decode_members(data_types: Sequence[DataType], spans: Spans) -> list[pa.Array] | None:
+    places, arrays = spans.starts, []
+    for data_type in data_types:
+        if (datums := wire.read_field(spans, places, _MEMBER)) is None or (datums.ends > spans.ends).any():
+            return None
+        if (values := decode_datums(data_type, datums)) is None:
+            return None
+        arrays.append(values)
+        places = datums.ends
+    return arrays if (places == spans.ends).all() else None
+
+
+def decode_datums(data_type: DataType, spans: Spans) -> pa.Array | None:
+    """Return the value of each datum."""
+    null = (spans.byte(0) == _NULL[0]) & (spans.byte(1) == _NULL[1]) & (spans.ends - spans.starts == len(_NULL))
+    if not null.any():
+        return _decode_present(data_type, spans)
+    values = _decode_present(data_type, spans.where(~null))
+    return None if values is None else values.take(_places(~null))
+
+
+def _decode_present(data_type: DataType, spans: Spans) -> pa.Array | None:
+    if data_type in _VARINTS:
+        return _decode_varints(data_type, spans)
+    if data_type in _FIXED:
+        return _decode_fixed(data_type, spans)
+    found = wire.read_field(spans, spans.starts, _tag(data_type))
+    if found is None or (found.ends != spans.ends).any():
+        return None
+    if data_type.kind in COMPOSITE:
+        return _decode_composite(data_type, found)
+    return _decode_blobs(data_type, found)
+
+
+def _decode_varints(data_type: DataType, spans: Spans) -> pa.Array | None:
+    tag, dtype = _tag(data_type), np.dtype(_VARINTS[data_type])
+    if (
+        not wire.has_tag(spans, spans.starts, tag)
+        or (found := wire.read_varints(spans, spans.starts + len(tag))) is None
+    ):
+        return None
+    words, ends = found
+    if (ends != spans.ends).any():
+        return None
+    numbers = wire.unzigzag(words) if data_type in _ZIGZAG else words
+    if data_type == types.BOOL:
+        return None if (words > 1).any() else pa.array(words.astype(np.bool_))
+    narrow = numbers.astype(dtype)
+    return None if (narrow != numbers).any() else pa.array(narrow)
+
+
+def _decode_fixed(data_type: DataType, spans: Spans) -> pa.Array | None:
+    tag, dtype = _tag(data_type), _FIXED[data_type]
+    width = np.dtype(dtype).itemsize
+    if not wire.has_tag(spans, spans.starts, tag) or (spans.ends - spans.starts != len(tag) + width).any():
+        return None
+    numbers = spans.words(spans.starts + len(tag), dtype)
+    if data_type in LIMITS and not ((numbers >= LIMITS[data_type][0]) & (numbers < LIMITS[data_type][1])).all():
+        return None
+    return pa.array(numbers).view(to_arrow(data_type))
+
+
+def _decode_blobs(data_type: DataType, spans: Spans) -> pa.Array | None:
+    if data_type in SIZES and (spans.ends - spans.starts != SIZES[data_type]).any():
+        return None
+    blobs = spans.blobs()
     try:
-        return Row.FromString(blob).datums
-    except DecodeError as error:
-        raise CodecError(
-            f"The blob of row {number} is no row: {error}.", help="The part was not written by this codec."
-        ) from error
+        if data_type == types.NUMERIC:
+            texts = blobs.cast(pa.string())
+            if not pc.all(pc.match_substring_regex(texts, NUMERIC_TEXT)).as_py() and len(texts):
+                return None
+            return pa.StructArray.from_arrays([texts.cast(pa.float64()), texts], fields=list(to_arrow(data_type)))
+        return blobs.cast(pa.binary()).cast(to_arrow(data_type))
+    except pa.ArrowInvalid:
+        return None
 
 
-def _wrong_count(columns: Sequence[Column], found: int, number: int) -> CodecError:
-    names = ", ".join(column.name for column in columns) or "none"
-    odd = f"column {columns[found].name!r} has none" if found < len(columns) else "the last ones have no column"
-    return CodecError(
-        f"Row {number} holds {found} values for {len(columns)} columns ({names}): {odd}.",
-        help="Decode it with the columns that it was written with.",
-    )
-
-
-def _wrong_kind(column: Column, expected: str, found: str | None, number: int) -> CodecError:
-    return CodecError(
-        f"Row {number} holds {found or 'a value of unknown kind'} for column {column.name!r}, not {expected}.",
-        help="Decode it with the columns that it was written with; an unknown kind needs a newer release.",
-    )
+def _decode_composite(data_type: DataType, spans: Spans) -> pa.Array | None:
+    stored, arrow_type = made_of(data_type), to_arrow(data_type)
+    if stored.kind == "record":
+        fields = _decode_members([part for _, part in stored.parts], spans)
+        return None if fields is None else pa.StructArray.from_arrays(fields, fields=list(arrow_type))
+    if (found := wire.read_repeated(spans, _MEMBER)) is None:
+        return None
+    counts, members = found
+    values = decode_datums(stored.inner, members)
+    offsets = np.zeros(len(counts) + 1, np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    return None if values is None else pa.ListArray.from_arrays(pa.array(offsets), values, type=arrow_type)

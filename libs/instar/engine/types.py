@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from instar.model.arrow import to_arrow
 from instar.model.schema import Column
-from instar.model.types import BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType, to_arrow
+from instar.model.types import BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType
 
 SPARK_TYPES: dict[DataType, str] = {
     BOOL: "boolean",

@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 
 from instar.expr.nodes import And, ColumnRef, Compare, Expr, IsNull, Literal, Not, Op, Or
 from instar.expr.order import Keys, Values, equal, less, sort_keys
+from instar.model.arrow import to_arrow
 from instar.model.schema import TableSchema
-from instar.model.types import to_arrow
 
 
 def evaluate(expr: Expr, rows: pa.Table, schema: TableSchema) -> pa.BooleanArray:

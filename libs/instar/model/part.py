@@ -10,8 +10,9 @@ from typing import Literal
 
 import pyarrow as pa
 
+from instar.model.arrow import to_arrow
 from instar.model.schema import ColumnId
-from instar.model.types import DataType, to_arrow
+from instar.model.types import DataType
 
 
 class PartFormat(enum.StrEnum):

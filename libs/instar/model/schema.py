@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from instar.clock import IdSource
 from instar.errors import InstarError
-from instar.model.types import DataType, parse_type, to_arrow
+from instar.model.arrow import to_arrow
+from instar.model.types import DataType, parse_type
 
 ColumnId = NewType("ColumnId", int)
 
@@ -196,7 +197,7 @@ class TableSchema:
         return {
             "name": str(self.name),
             "columns": [
-                {"id": c.id, "name": c.name, "type": c.type.name, "nullable": c.nullable} for c in self.columns
+                {"id": c.id, "name": c.name, "type": str(c.type), "nullable": c.nullable} for c in self.columns
             ],
             "key": list(self.key),
             "merge_mode": self.merge_mode.value,

@@ -1,66 +1,209 @@
-"""The types of columns, and the Arrow type that each has in a structured file."""
+"""The types of columns, as text and as values. `model.arrow` says how each is stored."""
 
+import json
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-
-import pyarrow as pa
+from typing import TypeVar
 
 from instar.errors import InstarError
 
 
 @dataclass(frozen=True)
 class DataType:
-    """A column's type. Two types are the same if their names are."""
+    """A type: a kind, and what it is made of. Two types are the same if they are written the same.
 
-    name: str
+    The parts of a list or array are called `element`, those of a map `value` (its keys are strings), those of a range
+    `bound`; a record's are its fields, in order.
+    """
+
+    kind: str
+    parts: tuple[tuple[str, "DataType"], ...] = ()
 
     def __str__(self) -> str:
-        return self.name
+        if self.kind == "record":
+            return f"record<{', '.join(f'{_quote(name)} {part}' for name, part in self.parts)}>"
+        return f"{self.kind}<{self.inner}>" if self.parts else self.kind
+
+    @property
+    def inner(self) -> "DataType":
+        """Return what a list, an array, a map or a range is made of."""
+        return self.parts[0][1]
+
+    def walk(self) -> Iterator["DataType"]:
+        """Return this type and all that it is made of, outermost first."""
+        yield self
+        for _, part in self.parts:
+            yield from part.walk()
 
 
 BOOL = DataType("bool")
-INT64 = DataType("int64")
-FLOAT64 = DataType("float64")
+INT16, INT32, INT64 = DataType("int16"), DataType("int32"), DataType("int64")
+UINT16, UINT32, UINT64 = DataType("uint16"), DataType("uint32"), DataType("uint64")
+FLOAT32, FLOAT64 = DataType("float32"), DataType("float64")
 STRING = DataType("string")
 BYTES = DataType("bytes")
+NUMERIC = DataType("numeric")
+"""A decimal of any precision, NaN or infinite; 1.0 and 1.00 are one value."""
+DATE = DataType("date")
+"""Days since the Unix epoch."""
+TIME = DataType("time")
+"""Microseconds since midnight, less than a day."""
 TIMESTAMP = DataType("timestamp")
 """Microseconds since the Unix epoch, without a time zone."""
+TIMESTAMPTZ = DataType("timestamptz")
+"""An instant: microseconds since the Unix epoch in UTC."""
 TIMESTAMP_NS = DataType("timestamp_ns")
 """Nanoseconds since the Unix epoch: line protocol's time."""
+INTERVAL = DataType("interval")
+"""Months, days and microseconds, compared in this order."""
+JSONB = DataType("jsonb")
+UUID = DataType("uuid")
+MZ_TIMESTAMP = DataType("mz_timestamp")
+"""Milliseconds since the Unix epoch, unsigned."""
+MZ_ACLITEM = DataType("mz_aclitem")
+ACLITEM = DataType("aclitem")
+INT2VECTOR = DataType("int2vector")
 
-_ARROW: dict[DataType, pa.DataType] = {
-    BOOL: pa.bool_(),
-    INT64: pa.int64(),
-    FLOAT64: pa.float64(),
-    STRING: pa.string(),
-    BYTES: pa.binary(),
-    TIMESTAMP: pa.timestamp("us"),
-    TIMESTAMP_NS: pa.timestamp("ns"),
-}
-ALL_TYPES: tuple[DataType, ...] = tuple(_ARROW)
+SCALARS: tuple[DataType, ...] = (
+    BOOL,
+    INT16,
+    INT32,
+    INT64,
+    UINT16,
+    UINT32,
+    UINT64,
+    FLOAT32,
+    FLOAT64,
+    STRING,
+    BYTES,
+    NUMERIC,
+    DATE,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    TIMESTAMP_NS,
+    INTERVAL,
+    JSONB,
+    UUID,
+    MZ_TIMESTAMP,
+    MZ_ACLITEM,
+    ACLITEM,
+    INT2VECTOR,
+)
+"""The types that are made of nothing else."""
+FLOATS = frozenset({FLOAT32, FLOAT64})
+RANGE_BOUNDS = frozenset({INT32, INT64, NUMERIC, DATE, TIMESTAMP, TIMESTAMPTZ})
+"""What a range can be of."""
+
+_BY_NAME = {data_type.kind: data_type for data_type in SCALARS}
+_NESTED = {"list": "element", "array": "element", "map": "value", "range": "bound"}
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_TOKEN = re.compile(r'\s*([A-Za-z_][A-Za-z_0-9]*|"(?:[^"\\]|\\.)*"|[<>,])')
 
 
 class UnsupportedType(InstarError):
     """A type that this version can't store."""
 
 
+def list_of(element: DataType) -> DataType:
+    """Return the type of lists; null elements are allowed, and nulls are no lists."""
+    return DataType("list", (("element", element),))
+
+
+def array_of(element: DataType) -> DataType:
+    """Return the type of PostgreSQL's arrays: rectangular, of any number of dimensions, with lower bounds."""
+    return DataType("array", (("element", element),))
+
+
+def map_of(value: DataType) -> DataType:
+    return DataType("map", (("value", value),))
+
+
+def range_of(bound: DataType) -> DataType:
+    if bound not in RANGE_BOUNDS:
+        allowed = ", ".join(sorted(map(str, RANGE_BOUNDS)))
+        raise UnsupportedType(f"There is no range of {bound}.", help=f"Ranges are of: {allowed}.")
+    return DataType("range", (("bound", bound),))
+
+
+def record_of(**fields: DataType) -> DataType:
+    return _record(tuple(fields.items()))
+
+
 def parse_type(text: str) -> DataType:
-    """Return the type called `text`."""
-    for candidate in ALL_TYPES:
-        if candidate.name == text:
-            return candidate
-    raise UnsupportedType(f"There is no type {text!r}.", help=f"Use one of: {', '.join(map(str, ALL_TYPES))}.")
+    """Return the type that `text` names, such as `list<int64>` or `record<x float64, "the y" float64>`."""
+    parser = _Parser(text)
+    found = parser.data_type()
+    parser.end()
+    return found
 
 
-def to_arrow(data_type: DataType) -> pa.DataType:
-    return _ARROW[data_type]
+def _record(fields: tuple[tuple[str, DataType], ...]) -> DataType:
+    names = [name for name, _ in fields]
+    if not names or "" in names or len(set(names)) != len(names):
+        raise UnsupportedType(
+            f"A record can't have the fields {names}.", help="Give it at least one, each with a name of its own."
+        )
+    return DataType("record", fields)
 
 
-def from_arrow(arrow_type: pa.DataType) -> DataType:
-    """Return the type whose values `arrow_type` holds without loss."""
-    for data_type, candidate in _ARROW.items():
-        if candidate == arrow_type:
-            return data_type
-    raise UnsupportedType(
-        f"Arrow's {arrow_type} has no counterpart here.",
-        help=f"Cast it to one of: {', '.join(str(t) for t in _ARROW.values())}.",
-    )
+def _quote(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name)
+
+
+_T = TypeVar("_T")
+
+
+class _Parser:
+    """Read a type's text, token by token."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._place = 0
+
+    def data_type(self) -> DataType:
+        name = self._next()
+        if name in _BY_NAME:
+            return _BY_NAME[name]
+        if name == "record":
+            return _record(tuple(self._inside(self._field)))
+        if name in _NESTED:
+            (inner,) = self._inside(self.data_type, most=1)
+            return range_of(inner) if name == "range" else DataType(name, ((_NESTED[name], inner),))
+        known = [*_BY_NAME, *(f"{nested}<…>" for nested in (*_NESTED, "record"))]
+        raise UnsupportedType(f"There is no type {name or self._text!r}.", help=f"Use one of: {', '.join(known)}.")
+
+    def end(self) -> None:
+        if self._text[self._place :].strip():
+            raise self._unexpected(self._text[self._place :].strip())
+
+    def _inside(self, item: Callable[[], _T], most: int | None = None) -> list[_T]:
+        self._expect("<")
+        found = [item()]
+        while (mark := self._next()) == "," and len(found) != most:
+            found.append(item())
+        if mark != ">":
+            raise self._unexpected(mark)
+        return found
+
+    def _field(self) -> tuple[str, DataType]:
+        name = self._next()
+        return (json.loads(name) if name.startswith('"') else name), self.data_type()
+
+    def _expect(self, token: str) -> None:
+        if (found := self._next()) != token:
+            raise self._unexpected(found)
+
+    def _next(self) -> str:
+        match = _TOKEN.match(self._text, self._place)
+        if match is None:
+            return ""
+        self._place = match.end()
+        return match[1]
+
+    def _unexpected(self, found: str) -> UnsupportedType:
+        return UnsupportedType(
+            f"{self._text!r} is no type: {found or 'its end'!r} is unexpected.",
+            help="Write a name such as int64, or list<int64>, map<string>, record<x int64, y list<string>>.",
+        )

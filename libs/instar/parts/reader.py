@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 from instar.codec.protocol import CodecError
 from instar.codec.registry import codec_named
 from instar.errors import InstarError
+from instar.model.arrow import to_arrow
 from instar.model.part import PartFormat
 from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
-from instar.model.types import to_arrow
 from instar.parts.footer import Footer, parse_footer
 from instar.parts.layout import blob_columns, stored_columns, time_and_diff
 from instar.storage.protocol import Store

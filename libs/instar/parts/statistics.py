@@ -11,9 +11,10 @@ from typing import Any, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from instar.model.arrow import to_arrow
 from instar.model.part import Statistic, statistics_field
 from instar.model.schema import Column, ColumnId
-from instar.model.types import BYTES, FLOAT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType, parse_type, to_arrow
+from instar.model.types import BYTES, FLOAT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType, parse_type
 
 BOUND_BYTES = 100
 """The longest bound of a string or bytes column."""
@@ -36,7 +37,7 @@ class ColumnStatistics:
     def to_json(self) -> dict[str, Any]:
         return {
             "column": self.column,
-            "type": self.type.name,
+            "type": str(self.type),
             "lower": _bound_to_json(self.lower, self.type),
             "upper": _bound_to_json(self.upper, self.type),
             "nulls": self.nulls,

@@ -8,8 +8,9 @@ import pyarrow.compute as pc
 
 from instar.expr.nodes import ColumnRef, Literal
 from instar.expr.order import less, sort_keys
+from instar.model.arrow import to_arrow
 from instar.model.part import Statistic, statistics_field
-from instar.model.types import FLOAT64, to_arrow
+from instar.model.types import FLOAT64
 from instar.pushdown.domain import ValueDomain, possible
 
 

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from instar.clock import IdSource
 from instar.errors import InstarError
+from instar.model.arrow import to_arrow
 from instar.model.schema import MergeMode, TableSchema
-from instar.model.types import STRING, TIMESTAMP_NS, DataType, to_arrow
+from instar.model.types import STRING, TIMESTAMP_NS, DataType
 from instar.sources.line import FieldValue, Line, MalformedLine, parse_line, parse_measurement
 from instar.sources.series import TIME_COLUMN, SeriesTable, field_type
 from instar.sources.uniform import Shape, as_text, read_shape, shape_of

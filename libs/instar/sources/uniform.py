@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from instar.model.arrow import to_arrow
 from instar.model.schema import Column
-from instar.model.types import BOOL, FLOAT64, INT64, STRING, TIMESTAMP_NS, DataType, to_arrow
+from instar.model.types import BOOL, FLOAT64, INT64, STRING, TIMESTAMP_NS, DataType
 from instar.sources.line import FALSE_WORDS, TRUE_WORDS, Line
 from instar.sources.series import SeriesTable
 

@@ -78,7 +78,7 @@ def _to_numeric(text: str) -> dict[str, Any]:
     except InvalidOperation as error:
         raise InvalidValue(f"{text!r}") from error
     exact = numeric_text(value)
-    return {"lossy": float(exact), "actual": exact}
+    return {"lossy": float(exact) + 0.0, "actual": exact}
 
 
 def _parse(blob: bytes | None, number: int) -> Sequence[Datum]:

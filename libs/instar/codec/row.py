@@ -151,9 +151,10 @@ def _to_words(data_type: DataType, values: pa.Array) -> wire.Words:
 
 def _to_numpy(values: pa.Array, dtype: str) -> npt.NDArray[np.generic]:
     """Return the numbers of a fixed-width array without nulls."""
-    width = np.dtype(dtype).itemsize
-    data = np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * width) if len(values) else []
-    return np.ascontiguousarray(data, dtype)
+    if not len(values):
+        return np.empty(0, dtype)
+    offset = values.offset * np.dtype(dtype).itemsize
+    return np.frombuffer(values.buffers()[1], dtype, len(values), offset)
 
 
 # Decoding: blobs to values. None means that a blob is laid out in a way that only protobuf's own library reads.
@@ -235,7 +236,8 @@ def _decode_blobs(data_type: DataType, spans: Spans) -> pa.Array | None:
             texts = blobs.cast(pa.string())
             if not pc.all(pc.match_substring_regex(texts, NUMERIC_TEXT)).as_py() and len(texts):
                 return None
-            return pa.StructArray.from_arrays([texts.cast(pa.float64()), texts], fields=list(to_arrow(data_type)))
+            lossy = pc.add(texts.cast(pa.float64()), 0.0)  # a tiny negative is no -0
+            return pa.StructArray.from_arrays([lossy, texts], fields=list(to_arrow(data_type)))
         return blobs.cast(pa.binary()).cast(to_arrow(data_type))
     except pa.ArrowInvalid:
         return None

@@ -3,17 +3,12 @@
 In memory every type has one plain Arrow type, so that compute works on it. In files, columns of types that Arrow does
 not have carry an extension name, `instar.<version>.<type>`; uuid and jsonb are Arrow's own extensions, at the top level
 only, for pandas can't open them inside lists.
-
-| order | types |
-|---|---|
-| as the values | numbers, strings, bytes, dates and times, uuid, interval (big-endian, sign bit flipped) |
-| weakly, by its field `lossy` | numeric |
-| none | jsonb and all that is made of other types |
 """
 
 import functools
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from instar.model import types
 from instar.model.types import DataType, UnsupportedType, list_of, record_of
@@ -55,7 +50,6 @@ _NOT_ARROWS_OWN = frozenset(
     {types.NUMERIC, types.INTERVAL, types.MZ_TIMESTAMP, types.MZ_ACLITEM, types.ACLITEM, types.INT2VECTOR}
 )
 _CANONICAL = {types.UUID: pa.uuid(), types.JSONB: pa.json_(pa.string())}
-_UNORDERED = frozenset({"jsonb", "mz_aclitem", "aclitem", "int2vector", "list", "array", "map", "range", "record"})
 
 
 @functools.cache
@@ -108,11 +102,6 @@ def from_arrow(arrow_type: pa.DataType) -> DataType:
     raise UnsupportedType(f"Arrow's {arrow_type} has no counterpart here.", help=f"Cast it to one of: {plain}.")
 
 
-def is_ordered(data_type: DataType) -> bool:
-    """Return whether Arrow's order of the encoded values is that of the values, so that ranges can be told."""
-    return data_type.kind not in _UNORDERED and data_type != types.NUMERIC
-
-
 def extension_name(data_type: DataType, version: int = ENCODING_VERSION) -> str | None:
     """Return the extension name of a type's columns in files; None where Arrow's type says it all."""
     if version == OPAQUE_VERSION or data_type in _NOT_ARROWS_OWN or data_type.kind in ("array", "range"):
@@ -121,14 +110,31 @@ def extension_name(data_type: DataType, version: int = ENCODING_VERSION) -> str 
 
 
 def in_file(values: pa.ChunkedArray, data_type: DataType) -> pa.ChunkedArray:
-    """Return a column as files have it: uuid and jsonb as Arrow's extensions."""
-    if (extension := _CANONICAL.get(data_type)) is None:
-        return values
-    return pa.chunked_array([pa.ExtensionArray.from_storage(extension, c) for c in values.chunks], extension)
+    """Return a column as files have it: uuid and jsonb as Arrow's extensions, maps as Arrow's maps."""
+    if (extension := _CANONICAL.get(data_type)) is not None:
+        return pa.chunked_array([pa.ExtensionArray.from_storage(extension, c) for c in values.chunks], extension)
+    if data_type.kind == "map":
+        return pa.chunked_array([_to_map(chunk) for chunk in values.chunks], _map_type(data_type))
+    return values
 
 
-def in_memory(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of a file without its extension type."""
-    if not isinstance(values.type, pa.BaseExtensionType):
-        return values
-    return pa.chunked_array([chunk.storage for chunk in values.chunks], values.type.storage_type)
+def in_memory(values: pa.ChunkedArray, data_type: DataType) -> pa.ChunkedArray:
+    """Return a column of a file as it is in memory."""
+    if isinstance(values.type, pa.BaseExtensionType):
+        return pa.chunked_array([chunk.storage for chunk in values.chunks], values.type.storage_type)
+    return values.cast(to_arrow(data_type)) if pa.types.is_map(values.type) else values
+
+
+def _map_type(data_type: DataType) -> pa.DataType:
+    return pa.map_(pa.string(), to_arrow(data_type.inner), keys_sorted=True)
+
+
+def _to_map(lists: pa.ListArray) -> pa.MapArray:
+    entries = lists.flatten()
+    lengths = lists.value_lengths()
+    ends = pc.cumulative_sum(pc.fill_null(lengths, 0))
+    offsets = pa.concat_arrays([pa.array([0], pa.int32()), ends])
+    # An offset that is null makes the map that begins there null.
+    starts = pc.if_else(pa.concat_arrays([lists.is_valid(), pa.array([True])]), offsets, None)
+    fields = entries.field("key"), entries.field("value")
+    return pa.MapArray.from_arrays(starts, *fields, type=pa.map_(pa.string(), fields[1].type, keys_sorted=True))

@@ -10,7 +10,7 @@ import pyarrow as pa
 from instar.clock import IdSource
 from instar.errors import InstarError
 from instar.model.arrow import to_arrow
-from instar.model.types import DataType, parse_type
+from instar.model.types import DataType, can_be_key, parse_type
 
 ColumnId = NewType("ColumnId", int)
 
@@ -121,6 +121,11 @@ class TableSchema:
         if unknown := set(named) - {column.id for column in self.columns}:
             raise InvalidSchema(
                 f"{self.name} has no column with id {min(unknown)}.", help=f"Its {role} names its own columns."
+            )
+        if unfit := [c for c in map(self.column_by_id, named) if not can_be_key(c.type)]:
+            raise InvalidSchema(
+                f"The {role} of {self.name} names {unfit[0].name!r}, which is {unfit[0].type}.",
+                help="Rows can't be sorted by such values: name columns of numbers, texts, bytes, times or uuids.",
             )
         if twice := [number for place, number in enumerate(named) if number in named[:place]]:
             name = self.column_by_id(twice[0]).name

@@ -96,6 +96,8 @@ FLOATS = frozenset({FLOAT32, FLOAT64})
 RANGE_BOUNDS = frozenset({INT32, INT64, NUMERIC, DATE, TIMESTAMP, TIMESTAMPTZ})
 """What a range can be of."""
 
+_NO_KEYS = frozenset({NUMERIC, JSONB, MZ_ACLITEM, ACLITEM, INT2VECTOR})
+
 _BY_NAME = {data_type.kind: data_type for data_type in SCALARS}
 _NESTED = {"list": "element", "array": "element", "map": "value", "range": "bound"}
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -104,6 +106,11 @@ _TOKEN = re.compile(r'\s*([A-Za-z_][A-Za-z_0-9]*|"(?:[^"\\]|\\.)*"|[<>,])')
 
 class UnsupportedType(InstarError):
     """A type that this version can't store."""
+
+
+def can_be_key(data_type: DataType) -> bool:
+    """Return whether rows can be told apart, and sorted, by values of a type: Arrow orders them as the values are."""
+    return not data_type.parts and data_type not in _NO_KEYS
 
 
 def list_of(element: DataType) -> DataType:
@@ -156,7 +163,7 @@ _T = TypeVar("_T")
 
 
 class _Parser:
-    """Read a type's text, token by token."""
+    """Read a type's text, word by word."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -247,24 +247,26 @@ def _nested_values(data_type: DataType, array: pa.Array) -> list[Any]:
             items = list(zip(entries.field("key").to_pylist(), values, strict=True))
             found = [dict(item) for item in _cut(items, array)]
         case "array":
-            lists = array.field("elements")
-            elements = _cut(to_values(data_type.inner, lists.flatten()), lists)
-            shapes = (
-                [(d["lower_bound"], d["length"]) for d in cell or ()] for cell in array.field("dimensions").to_pylist()
-            )
+            fields = _fields(array)
+            elements = _cut(to_values(data_type.inner, fields["elements"].flatten()), fields["elements"])
+            shapes = [[tuple(d.values()) for d in cell or ()] for cell in fields["dimensions"].to_pylist()]
             found = [Array(tuple(item), tuple(shape)) for item, shape in zip(elements, shapes, strict=True)]
         case "range":
-            sides = {side: array.field(side) for side in ("lower", "upper")}
-            bounds = {side: to_values(data_type.inner, of.field("bound")) for side, of in sides.items()}
-            flags = {side: of.field("inclusive").to_pylist() for side, of in sides.items()}
-            empty = array.field("empty").to_pylist()
-            rows = zip(bounds["lower"], bounds["upper"], flags["lower"], flags["upper"], empty, strict=True)
-            found = [Range(*row) for row in rows]
+            fields = _fields(array)
+            sides = [_fields(fields[side]) for side in ("lower", "upper")]
+            bounds = [to_values(data_type.inner, side["bound"]) for side in sides]
+            flags = [side["inclusive"].to_pylist() for side in sides]
+            found = [Range(*row) for row in zip(*bounds, *flags, fields["empty"].to_pylist(), strict=True)]
         case _:
-            fields = [to_values(part, array.field(name)) for name, part in data_type.parts]
-            names = [name for name, _ in data_type.parts]
-            found = [dict(zip(names, row, strict=True)) for row in zip(*fields, strict=True)]
+            fields = _fields(array)
+            columns = [to_values(part, fields[name]) for name, part in data_type.parts]
+            found = [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
     return [value if there else None for value, there in zip(found, present, strict=True)]
+
+
+def _fields(array: pa.StructArray) -> dict[str, pa.Array]:
+    """Return the fields of structs, null where the struct is."""
+    return dict(zip((field.name for field in array.type), array.flatten(), strict=True))
 
 
 def _cut(items: list[Any], lists: pa.Array) -> list[list[Any]]:

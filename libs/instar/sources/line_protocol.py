@@ -98,7 +98,7 @@ def infer_schema(data: bytes, database: str, measurement: str, ids: IdSource) ->
     columns = tags | {TIME_COLUMN: TIMESTAMP_NS} | fields
     schema = TableSchema.create(
         f"{database}.{measurement}",
-        {name: data_type.name for name, data_type in columns.items()},
+        {name: str(data_type) for name, data_type in columns.items()},
         ids=ids,
         key=(*tags, TIME_COLUMN),
         merge_mode=MergeMode.UPSERT,

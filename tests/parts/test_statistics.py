@@ -1,5 +1,6 @@
 import json
 import math
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -7,10 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instar.model.arrow import to_arrow
 from instar.model.part import statistics_field
 from instar.model.schema import Column, ColumnId
-from instar.model.types import ALL_TYPES, BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP_NS, DataType
+from instar.model.types import (
+    BOOL,
+    BYTES,
+    FLOAT64,
+    FLOATS,
+    INT64,
+    NUMERIC,
+    SCALARS,
+    STRING,
+    TIMESTAMP_NS,
+    DataType,
+    can_be_key,
+)
+from instar.model.values import sort_key, to_array, to_values
 from instar.parts.statistics import (
     BOUND_BYTES,
     ColumnStatistics,
@@ -25,32 +38,56 @@ from tests.strategies import blobs, texts, types, values
 
 def statistics_of(data_type: DataType, cells: Any) -> ColumnStatistics:
     column = Column(ColumnId(5), "x", data_type)
-    (found,) = collect_statistics([column], pa.table({"x": pa.array(cells, to_arrow(data_type))}))
+    (found,) = collect_statistics([column], pa.table({"x": to_array(data_type, cells)}))
     return found
 
 
-def plain(bound: pa.Scalar) -> Any:
-    return bound.value if isinstance(bound, pa.TimestampScalar) else bound.as_py()
+def key(data_type: DataType, bound: pa.Scalar) -> Any:
+    """Return what orders a bound among the values of its column."""
+    (value,) = to_values(data_type, pa.array([bound], bound.type))
+    return sort_key(data_type, value)
 
 
-@given(st.data(), types)
+def is_nan(data_type: DataType, cell: Any) -> bool:
+    return data_type in {*FLOATS, NUMERIC} and cell is not None and math.isnan(cell)
+
+
+@given(st.data(), st.sampled_from([t for t in SCALARS if can_be_key(t)]))
 def test_bounds_hold_every_value(data: st.DataObject, data_type: DataType) -> None:
     cells = data.draw(st.lists(st.none() | values(data_type), max_size=10))
     found = statistics_of(data_type, cells)
-    present = [cell for cell in cells if cell is not None and not (data_type == FLOAT64 and math.isnan(cell))]
+    present = [cell for cell in cells if cell is not None and not is_nan(data_type, cell)]
     assert found.nulls == cells.count(None)
-    assert found.nan == (len(present) + found.nulls < len(cells))
+    assert found.nan == any(is_nan(data_type, cell) for cell in cells)
     assert found.lower.is_valid == bool(present)
     for cell in present:
-        assert plain(found.lower) <= cell
-        assert not found.upper.is_valid or cell <= plain(found.upper)
+        assert key(data_type, found.lower) <= sort_key(data_type, cell)
+        assert not found.upper.is_valid or sort_key(data_type, cell) <= key(data_type, found.upper)
 
 
-@given(st.data(), st.sampled_from([t for t in ALL_TYPES if t not in (STRING, BYTES)]))
+@given(st.lists(st.none() | values(NUMERIC), max_size=10))
+def test_bounds_of_numerics_hold_their_nearest_floats(cells: list[Decimal | None]) -> None:
+    found = statistics_of(NUMERIC, cells)
+    present = [float(cell) for cell in cells if cell is not None and not cell.is_nan()]
+    assert found.nan == any(is_nan(NUMERIC, cell) for cell in cells)
+    assert (found.lower.as_py(), found.upper.as_py()) == ((min(present), max(present)) if present else (None, None))
+
+
+@given(st.data(), types.filter(lambda drawn: not can_be_key(drawn) and drawn != NUMERIC))
+def test_a_type_without_order_has_no_bounds_but_counts_its_nulls(data: st.DataObject, data_type: DataType) -> None:
+    cells = data.draw(st.lists(st.none() | values(data_type), max_size=5))
+    found = statistics_of(data_type, cells)
+    assert (found.lower.is_valid, found.upper.is_valid, found.nulls) == (False, False, cells.count(None))
+
+
+@given(st.data(), st.sampled_from([t for t in SCALARS if can_be_key(t) and t not in (STRING, BYTES)]))
 def test_bounds_of_fixed_size_types_are_tight(data: st.DataObject, data_type: DataType) -> None:
     cells = data.draw(st.lists(values(data_type).filter(lambda cell: cell == cell), min_size=1, max_size=10))  # noqa: PLR0124
     found = statistics_of(data_type, cells)
-    assert (plain(found.lower), plain(found.upper)) == (min(cells), max(cells))
+    assert (key(data_type, found.lower), key(data_type, found.upper)) == (
+        sort_key(data_type, min(cells)),
+        sort_key(data_type, max(cells)),
+    )
 
 
 @given(st.data(), types)

@@ -1,46 +1,197 @@
-"""How a table's types show in Spark. Nothing is lossy: what Spark has no type for shows as what it is made of."""
+"""How a table's types show in Spark. Nothing is lossy: what Spark has no type for shows as the nearest that holds it.
 
-from collections.abc import Sequence
+| type | in Spark |
+|---|---|
+| uint16, uint32 | the next wider integer |
+| uint64, mz_timestamp | decimal(20,0) |
+| time, timestamp_ns | bigint: microseconds since midnight, nanoseconds since the epoch |
+| numeric, uuid, jsonb | string |
+| interval | struct<months int, days int, micros bigint> |
+| map | map<string, …> |
+| array, range, mz_aclitem, aclitem, int2vector | the structs and arrays that they are made of |
+"""
 
+import functools
+from collections.abc import Callable, Sequence
+
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from instar.model.arrow import to_arrow
+from instar.model import types
+from instar.model.arrow import INTERVAL_BYTES, UUID_BYTES, made_of, to_arrow
 from instar.model.schema import Column
-from instar.model.types import BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType
+from instar.model.types import DataType
+from instar.model.values import InvalidValue
 
-SPARK_TYPES: dict[DataType, str] = {
-    BOOL: "boolean",
-    INT64: "bigint",
-    FLOAT64: "double",
-    STRING: "string",
-    BYTES: "binary",
-    TIMESTAMP: "timestamp_ntz",
-    TIMESTAMP_NS: "bigint",  # nanoseconds since the epoch: Spark's timestamps have microseconds
+_UNSIGNED = pa.decimal128(20, 0)
+_INTERVAL = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("micros", pa.int64())])
+_PACKED = np.dtype([("months", ">u4"), ("days", ">u4"), ("micros", ">u8")])
+_DASHES = (8, 13, 18, 23)
+_UUID_LETTERS = 36
+
+_CAST: dict[DataType, pa.DataType] = {
+    types.UINT16: pa.int32(),
+    types.UINT32: pa.int64(),
+    types.UINT64: _UNSIGNED,
+    types.MZ_TIMESTAMP: _UNSIGNED,
+    types.TIME: pa.int64(),
+    types.TIMESTAMP_NS: pa.int64(),
 }
+_REWRITTEN: dict[DataType, pa.DataType] = {
+    types.NUMERIC: pa.string(),
+    types.UUID: pa.string(),
+    types.INTERVAL: _INTERVAL,
+}
+_WORDS: dict[pa.DataType, str] = {
+    pa.bool_(): "boolean",
+    pa.int16(): "smallint",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    _UNSIGNED: "decimal(20,0)",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.string(): "string",
+    pa.binary(): "binary",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp_ntz",
+    pa.timestamp("us", "UTC"): "timestamp",
+}
+
+
+def spark_type(data_type: DataType) -> str:
+    """Return the Spark type, in the words of its DDL, that values of a type show as."""
+    return _in_words(_shown_as(data_type))
 
 
 def spark_fields(columns: Sequence[Column]) -> str:
     """Return the columns as Spark's DDL."""
-    return ", ".join(f"`{column.name.replace('`', '``')}` {SPARK_TYPES[column.type]}" for column in columns)
+    return ", ".join(f"{_quote(column.name)} {spark_type(column.type)}" for column in columns)
 
 
 def to_spark_form(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
     """Return the columns as Arrow data that Spark takes."""
+    return _convert(table, columns, _shown_as, _show)
+
+
+def from_spark_form(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
+    """Return columns in the form that `to_spark_form` gives as the table's own types."""
+    return _convert(table, columns, to_arrow, _read)
+
+
+def _in_words(shown: pa.DataType) -> str:
+    if pa.types.is_list(shown):
+        return f"array<{_in_words(shown.value_type)}>"
+    if pa.types.is_map(shown):
+        return f"map<string, {_in_words(shown.item_type)}>"
+    if pa.types.is_struct(shown):
+        return f"struct<{', '.join(f'{_quote(field.name)}: {_in_words(field.type)}' for field in shown)}>"
+    return _WORDS[shown]
+
+
+def _quote(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+@functools.cache
+def _shown_as(data_type: DataType) -> pa.DataType:
+    """Return the Arrow type that values of a type have on their way to and from Spark."""
+    if data_type.kind == "map":
+        return pa.map_(pa.string(), _shown_as(data_type.inner))
+    stored = made_of(data_type)
+    if stored.kind == "list":
+        return pa.list_(_shown_as(stored.inner))
+    if stored.kind == "record":
+        return pa.struct([pa.field(name, _shown_as(part)) for name, part in stored.parts])
+    return _CAST.get(data_type) or _REWRITTEN.get(data_type) or to_arrow(data_type)
+
+
+_Target = Callable[[DataType], pa.DataType]
+_Rewrite = Callable[[DataType, pa.Array], pa.Array]
+
+
+def _convert(table: pa.Table, columns: Sequence[Column], target: _Target, rewrite: _Rewrite) -> pa.Table:
     return pa.Table.from_arrays(
         [
-            _recast(table.column(c.name), pa.int64()) if c.type == TIMESTAMP_NS else table.column(c.name)
+            pa.chunked_array(
+                [_rebuild(c.type, chunk, target, rewrite) for chunk in table.column(c.name).chunks], target(c.type)
+            )
             for c in columns
         ],
         names=[c.name for c in columns],
     )
 
 
-def from_spark_form(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
-    """Return the columns as the table's own types."""
-    return pa.Table.from_arrays(
-        [_recast(table.column(c.name), to_arrow(c.type)) for c in columns], names=[c.name for c in columns]
-    )
+def _rebuild(data_type: DataType, values: pa.Array, target: _Target, rewrite: _Rewrite) -> pa.Array:
+    """Return values with the Arrow type that `target` gives each part; `rewrite` does what a cast can't."""
+    wanted, stored = target(data_type), made_of(data_type)
+    if values.type == wanted:
+        return values
+    if stored.kind == "record":
+        parts = zip(stored.parts, values.flatten(), strict=True)
+        fields = [_rebuild(part, field, target, rewrite) for (_, part), field in parts]
+        return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=values.is_null())
+    if stored.kind != "list":
+        return rewrite(data_type, values) if data_type in _REWRITTEN else values.cast(wanted)
+    if pa.types.is_map(values.type):
+        values = _entries(values)
+    members = _rebuild(stored.inner, values.flatten(), target, rewrite)
+    offsets = np.zeros(len(values) + 1, np.int32)
+    np.cumsum(values.value_lengths().fill_null(0).to_numpy(), out=offsets[1:])
+    if pa.types.is_map(wanted):
+        return pa.MapArray.from_arrays(pa.array(offsets), *members.flatten(), type=wanted, mask=values.is_null())
+    return pa.ListArray.from_arrays(pa.array(offsets), members, type=wanted, mask=values.is_null())
 
 
-def _recast(values: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
-    return values if values.type == target else values.cast(target)
+def _entries(maps: pa.MapArray) -> pa.ListArray:
+    entry = pa.struct([pa.field("key", maps.type.key_type), pa.field("value", maps.type.item_type)])
+    return maps.cast(pa.list_(entry))
+
+
+def _show(data_type: DataType, values: pa.Array) -> pa.Array:
+    """Return values that are written in another way in Spark."""
+    if data_type == types.NUMERIC:
+        return pc.struct_field(values, "actual")
+    if data_type == types.UUID:
+        return _uuid_texts(values)
+    return _unpacked(values)
+
+
+def _read(data_type: DataType, values: pa.Array) -> pa.Array:
+    """Undo `_show`."""
+    if data_type == types.NUMERIC:
+        lossy = pc.add(values.cast(pa.float64()), 0.0)  # a tiny negative is no -0
+        return pa.StructArray.from_arrays([lossy, values], fields=list(to_arrow(data_type)), mask=values.is_null())
+    if data_type == types.UUID:
+        return _uuid_bytes(values)
+    return _packed(values)
+
+
+def _uuid_texts(values: pa.FixedSizeBinaryArray) -> pa.StringArray:
+    digits = np.frombuffer(_fixed_bytes(values).hex().encode(), np.uint8).reshape(len(values), 2 * UUID_BYTES)
+    letters = np.insert(digits, _DASHES, ord("-"), axis=1)
+    offsets = np.arange(0, letters.size + 1, letters.shape[1], np.int32)
+    texts = pa.StringArray.from_buffers(len(values), pa.py_buffer(offsets), pa.py_buffer(letters))
+    return _with_nulls_of(values, texts)
+
+
+def _uuid_bytes(values: pa.StringArray) -> pa.FixedSizeBinaryArray:
+    texts = values.fill_null(str(UUID(int=0)))
+    wrong = texts.filter(pc.invert(pc.match_substring_regex(texts, _UUID_TEXT)))
+    if len(wrong):
+        raise InvalidValue(f"{wrong[0].as_py()!r} is no uuid.", help="Write 32 hexadecimal digits in five groups.")
+    return _from_fixed_bytes(values, bytes.fromhex("".join(texts.to_pylist()).replace("-", "")), pa.binary(UUID_BYTES))
+
+
+def _unpacked(values: pa.FixedSizeBinaryArray) -> pa.StructArray:
+    """Return intervals as their parts; see `model.values.pack_interval`."""
+    rows = np.frombuffer(_fixed_bytes(values), _PACKED)
+    fields = [pa.array(_flip(rows[name].astype(f"=u{rows[name].itemsize}"))) for name in _PACKED.names or ()]
+    return pa.StructArray.from_arrays(fields, fields=list(_INTERVAL), mask=values.is_null())
+
+
+def _packed(values: pa.StructArray) -> pa.FixedSizeBinaryArray:
+    rows = np.empty(len(values), _PACKED)
+    for field, part in zip(_INTERVAL, values.flatten(), strict=True):
+        rows[field.name] = _flip(part.fill_null(0).to_numpy())
+    return _from_fixed_bytes(values, rows.tobytes(), pa.binary(INTERVAL_BYTES))

@@ -14,8 +14,9 @@ from typing import Any
 from instar.errors import InstarError
 from instar.expr.literals import INT64_MAX, INT64_MIN, Written, as_float, typed
 from instar.expr.nodes import ColumnRef, Compare, Literal, Op
-from instar.model.types import BOOL, FLOAT64, INT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType
+from instar.model.types import BOOL, BYTES, FLOAT64, INT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType
 
+COMPARABLE = frozenset({BOOL, INT64, FLOAT64, STRING, BYTES, TIMESTAMP, TIMESTAMP_NS})
 _FAMILIES = {FLOAT64: INT64, TIMESTAMP_NS: TIMESTAMP}
 _PYTHON: dict[Op, Callable[[Any, Any], bool]] = {
     Op.EQ: operator.eq,
@@ -36,8 +37,10 @@ def compare(op: Op, left: ColumnRef | Written, right: ColumnRef | Written, where
     if isinstance(left, Written):
         return _fold(op, left, right, where) if isinstance(right, Written) else compare(op.flipped, right, left, where)
     if isinstance(right, ColumnRef):
+        _require_supported(left.type, where)
         _require_comparable(left.type, right.type, where)
         return Compare(op, left, right)
+    _require_supported(left.type, where)
     constant = typed(right, left.type)
     _require_comparable(left.type, constant.type, where)
     return _with_constant(op, left, constant)
@@ -83,6 +86,14 @@ def _float_key(written: Written) -> tuple[bool, float]:
 
 def _family(data_type: DataType | None) -> DataType | None:
     return data_type and _FAMILIES.get(data_type, data_type)
+
+
+def _require_supported(data_type: DataType, where: str) -> None:
+    if data_type not in COMPARABLE:
+        raise TypeMismatch(
+            f"Values of type {data_type} can't be compared in a filter ({where}).",
+            help=f"IS NULL works for every type; comparisons for: {', '.join(sorted(map(str, COMPARABLE)))}.",
+        )
 
 
 def _require_comparable(left: DataType | None, right: DataType | None, where: str) -> None:

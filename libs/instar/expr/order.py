@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from instar.model.types import BOOL, FLOAT64, TIMESTAMP, TIMESTAMP_NS, DataType
+from instar.model.types import BOOL, FLOATS, TIMESTAMP, TIMESTAMP_NS, DataType
 
 Values = Any
 """An Arrow array, chunked array or scalar."""
@@ -19,7 +19,7 @@ Keys = tuple[Values, ...]
 def sort_keys(left: Values, left_type: DataType, right: Values, right_type: DataType) -> tuple[Keys, Keys]:
     """Return keys for both sides of a comparison, which `less` and `equal` compare."""
     types = {left_type, right_type}
-    if FLOAT64 in types:
+    if types & FLOATS:
         return _float_keys(left, right)
     if types == {TIMESTAMP, TIMESTAMP_NS}:
         return _instant_keys(left, left_type), _instant_keys(right, right_type)

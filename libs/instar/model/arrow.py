@@ -102,6 +102,16 @@ def from_arrow(arrow_type: pa.DataType) -> DataType:
     raise UnsupportedType(f"Arrow's {arrow_type} has no counterpart here.", help=f"Cast it to one of: {plain}.")
 
 
+def bound_type(data_type: DataType) -> pa.DataType | None:
+    """Return the Arrow type of bounds on values of a type: one that sorts as the values do, if there is one.
+
+    A numeric's is its nearest float: of two numerics the smaller never has the greater one.
+    """
+    if data_type == types.NUMERIC:
+        return pa.float64()
+    return to_arrow(data_type) if types.can_be_key(data_type) else None
+
+
 def extension_name(data_type: DataType, version: int = ENCODING_VERSION) -> str | None:
     """Return the extension name of a type's columns in files; None where Arrow's type says it all."""
     if version == OPAQUE_VERSION or data_type in _NOT_ARROWS_OWN or data_type.kind in ("array", "range"):

@@ -10,7 +10,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from instar.model.arrow import to_arrow
+from instar.model.arrow import bound_type
 from instar.model.schema import ColumnId
 from instar.model.types import DataType
 
@@ -52,9 +52,11 @@ def statistics_field(column_id: ColumnId, statistic: Statistic, data_type: DataT
     """Return the field of one statistic of one column.
 
     `lower` and `upper` bound every value that is neither null nor NaN; `nulls` counts nulls; `nan` says whether a NaN
-    is present. Each is null where unknown, and bounds are null too where the column has no value to bound.
+    is present. Each is null where unknown, and bounds are null too where the column has no value to bound, or a type
+    without order.
     """
-    arrow_type = {"lower": to_arrow(data_type), "upper": to_arrow(data_type), "nulls": pa.int64(), "nan": pa.bool_()}
+    bound = bound_type(data_type) or pa.null()
+    arrow_type = {"lower": bound, "upper": bound, "nulls": pa.int64(), "nan": pa.bool_()}
     return pa.field(statistics_name(column_id, statistic), arrow_type[statistic])
 
 

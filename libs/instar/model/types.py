@@ -92,6 +92,8 @@ SCALARS: tuple[DataType, ...] = (
     INT2VECTOR,
 )
 """The types that are made of nothing else."""
+TIMES = frozenset({DATE, TIME, TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS})
+"""Counted in units of time: integers that Python's own classes do not cover."""
 FLOATS = frozenset({FLOAT32, FLOAT64})
 RANGE_BOUNDS = frozenset({INT32, INT64, NUMERIC, DATE, TIMESTAMP, TIMESTAMPTZ})
 """What a range can be of."""

@@ -219,11 +219,11 @@ def to_values(data_type: DataType, array: pa.Array | pa.ChunkedArray) -> list[An
     """Return what an Arrow array of a type holds, one by one."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
+    if data_type in types.TIMES:
+        return list(array.cast(pa.int32() if data_type == types.DATE else pa.int64()).to_pylist())
     match data_type.kind:
         case "list" | "array" | "map" | "record" | "range":
             return _nested_values(data_type, array)
-        case "date" | "time" | "timestamp" | "timestamptz" | "timestamp_ns":
-            return list(array.cast(pa.int32() if data_type == types.DATE else pa.int64()).to_pylist())
         case "numeric":
             return [None if cell is None else Decimal(cell["actual"]) for cell in array.to_pylist()]
         case "interval":

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from instar.codec.protocol import Codec
+from instar.model.arrow import EXTENSION_KEY, extension_name, in_file
 from instar.model.part import PartFormat
 from instar.model.schema import D_COLUMN, FIELD_ID_KEY, T_COLUMN, UPDATE_FIELDS, Column, ColumnId, TableSchema
 
@@ -67,18 +68,22 @@ def _blobs(schema: TableSchema) -> Iterable[tuple[str, tuple[Column, ...]]]:
 
 
 def _structured(updates: pa.Table, schema: TableSchema) -> pa.Table:
-    fields = [*(_file_field(column) for column in schema.columns), *UPDATE_FIELDS]
-    return pa.Table.from_arrays([updates.column(field.name) for field in fields], schema=pa.schema(fields))
+    stored = [in_file(updates.column(column.name), column.type) for column in schema.columns]
+    fields = [*map(_file_field, schema.columns, (values.type for values in stored)), *UPDATE_FIELDS]
+    arrays = [*stored, updates.column(T_COLUMN), updates.column(D_COLUMN)]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def _struct(name: str, columns: tuple[Column, ...], updates: pa.Table) -> tuple[pa.Field, pa.Array]:
-    fields = [_file_field(column) for column in columns]
-    arrays = [_one_array(updates.column(column.name)) for column in columns]
+    arrays = [_one_array(in_file(updates.column(column.name), column.type)) for column in columns]
+    fields = [*map(_file_field, columns, (values.type for values in arrays))]
     return pa.field(name, pa.struct(fields), nullable=False), pa.StructArray.from_arrays(arrays, fields=fields)
 
 
-def _file_field(column: Column) -> pa.Field:
-    return column.arrow_field().with_nullable(True)
+def _file_field(column: Column, stored: pa.DataType) -> pa.Field:
+    name = extension_name(column.type)
+    metadata = {FIELD_ID_KEY: str(column.id).encode()} | ({EXTENSION_KEY: name.encode()} if name else {})
+    return pa.field(column.name, stored, nullable=True, metadata=metadata)
 
 
 def _one_array(values: pa.ChunkedArray) -> pa.Array:

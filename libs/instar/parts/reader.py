@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from instar.codec.protocol import CodecError
 from instar.codec.registry import codec_named
 from instar.errors import InstarError
-from instar.model.arrow import to_arrow
+from instar.model.arrow import in_memory, to_arrow
 from instar.model.part import PartFormat
 from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
 from instar.parts.footer import Footer, parse_footer
@@ -101,7 +101,7 @@ class OpenPart:
             values = found.get(column.id)
             if values is None:
                 values = pa.nulls(table.num_rows, to_arrow(column.type))
-            elif values.type != to_arrow(column.type):
+            elif (values := in_memory(values, column.type)).type != to_arrow(column.type):
                 raise ColumnTypeMismatch(
                     f"Column {column.name!r} is {column.type}, but {values.type} in {self.key}.",
                     help="Read the part with the schema that it was written with.",

@@ -1,7 +1,8 @@
 """What a part knows of its columns: bounds, nulls, NaN.
 
 Soundness: every value that is neither null nor NaN lies between the bounds, inclusive, under numeric comparison of
-numbers and byte order of strings and bytes. Bounds may be wider than the data, never narrower.
+numbers and byte order of strings and bytes. Bounds may be wider than the data, never narrower. A type without order has
+no bounds; a numeric's are those of its nearest floats.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +12,10 @@ from typing import Any, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from instar.model.arrow import to_arrow
+from instar.model.arrow import bound_type
 from instar.model.part import Statistic, statistics_field
 from instar.model.schema import Column, ColumnId
-from instar.model.types import BYTES, FLOAT64, STRING, TIMESTAMP, TIMESTAMP_NS, DataType, parse_type
+from instar.model.types import NUMERIC, DataType, parse_type
 
 BOUND_BYTES = 100
 """The longest bound of a string or bytes column."""
@@ -38,8 +39,8 @@ class ColumnStatistics:
         return {
             "column": self.column,
             "type": str(self.type),
-            "lower": _bound_to_json(self.lower, self.type),
-            "upper": _bound_to_json(self.upper, self.type),
+            "lower": _bound_to_json(self.lower),
+            "upper": _bound_to_json(self.upper),
             "nulls": self.nulls,
             "nan": self.nan,
         }
@@ -68,32 +69,37 @@ def statistics_table(statistics: Sequence[ColumnStatistics]) -> pa.Table:
     for of in statistics:
         for statistic in get_args(Statistic):
             field = statistics_field(of.column, statistic, of.type)
-            fields.append(field)
-            arrays.append(pa.array([getattr(of, statistic)], field.type))
+            if not pa.types.is_null(field.type):
+                fields.append(field)
+                arrays.append(pa.array([getattr(of, statistic)], field.type))
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def _of_column(column: Column, values: pa.ChunkedArray) -> ColumnStatistics:
-    present = values.drop_null()
+    bound = bound_type(column.type) or pa.null()
+    lower = upper = pa.scalar(None, bound)
     nan = False
-    if column.type == FLOAT64:
-        is_nan = pc.is_nan(present)
-        nan = bool(pc.any(is_nan).as_py())
-        present = present.filter(pc.invert(is_nan))
-    bounds = pc.min_max(present)
-    lower, upper = _round_outward(bounds["min"], bounds["max"], column.type)
+    if not pa.types.is_null(bound):
+        present = (pc.struct_field(values, "lossy") if column.type == NUMERIC else values).drop_null()
+        if pa.types.is_floating(bound):
+            is_nan = pc.is_nan(present)
+            nan = bool(pc.any(is_nan).as_py())
+            present = present.filter(pc.invert(is_nan))
+        bounds = pc.min_max(present)
+        lower, upper = _round_outward(bounds["min"], bounds["max"])
     return ColumnStatistics(column.id, column.type, lower, upper, values.null_count, nan)
 
 
-def _round_outward(lower: pa.Scalar, upper: pa.Scalar, data_type: DataType) -> tuple[pa.Scalar, pa.Scalar]:
+def _round_outward(lower: pa.Scalar, upper: pa.Scalar) -> tuple[pa.Scalar, pa.Scalar]:
     if not lower.is_valid:
         return lower, upper
-    if data_type == FLOAT64:
+    if pa.types.is_floating(lower.type):
         # A reader that orders -0.0 below 0.0 must find both inside.
-        return pa.scalar(-0.0 if lower.as_py() == 0 else lower.as_py()), pa.scalar(upper.as_py() + 0.0)
-    if data_type == STRING:
+        low, high = -0.0 if lower.as_py() == 0 else lower.as_py(), upper.as_py() + 0.0
+        return pa.scalar(low, lower.type), pa.scalar(high, lower.type)
+    if pa.types.is_string(lower.type):
         return pa.scalar(truncate_text(lower.as_py())), pa.scalar(text_above(upper.as_py()), pa.string())
-    if data_type == BYTES:
+    if pa.types.is_binary(lower.type):
         return pa.scalar(lower.as_py()[:BOUND_BYTES]), pa.scalar(bytes_above(upper.as_py()), pa.binary())
     return lower, upper
 
@@ -128,21 +134,21 @@ def bytes_above(value: bytes) -> bytes | None:
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
 
 
-def _bound_to_json(bound: pa.Scalar, data_type: DataType) -> Any:
+def _bound_to_json(bound: pa.Scalar) -> Any:
     if not bound.is_valid:
         return None
-    if data_type in (TIMESTAMP, TIMESTAMP_NS):
+    if pa.types.is_temporal(bound.type):
         return bound.value
-    if data_type == FLOAT64:
-        return repr(bound.as_py())  # JSON has no infinities
-    if data_type == BYTES:
-        return bound.as_py().hex()
-    return bound.as_py()
+    value = bound.as_py()
+    if pa.types.is_floating(bound.type):
+        return repr(value)  # JSON has no infinities
+    return value.hex() if isinstance(value, bytes) else value
 
 
 def _bound_from_json(value: Any, data_type: DataType) -> pa.Scalar:
-    if value is not None and data_type == FLOAT64:
+    arrow_type = bound_type(data_type) or pa.null()
+    if value is not None and pa.types.is_floating(arrow_type):
         value = float(value)
-    if value is not None and data_type == BYTES:
+    if value is not None and (pa.types.is_binary(arrow_type) or pa.types.is_fixed_size_binary(arrow_type)):
         value = bytes.fromhex(value)
-    return pa.scalar(value, to_arrow(data_type))
+    return pa.scalar(value, arrow_type)

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from instar.codec.registry import DEFAULT_CODEC, codec_named
 from instar.model.part import PART_FIELDS, PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
-from instar.model.types import FLOAT64
+from instar.model.types import FLOATS
 from instar.parts.footer import FOOTER_KEY, Footer, Provenance
 from instar.parts.layout import BLOBS, lay_out
 from instar.parts.names import part_key
@@ -122,7 +122,7 @@ def _sorting_columns(content: pa.Table, footer: Footer) -> list[pq.SortingColumn
     if footer.format is not PartFormat.STRUCTURED:
         return None
     sort_by = [footer.schema.column_by_id(column_id) for column_id in footer.schema.sort_by]
-    ordered = list(itertools.takewhile(lambda column: column.type != FLOAT64, sort_by))
+    ordered = list(itertools.takewhile(lambda column: column.type not in FLOATS, sort_by))
     names = [column.name for column in ordered] + [T_COLUMN] * (len(ordered) == len(sort_by))
     return [pq.SortingColumn(content.column_names.index(name)) for name in names] or None
 

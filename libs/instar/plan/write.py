@@ -16,8 +16,9 @@ from instar.catalog.timeline import Timeline
 from instar.clock import Clock, UuidSource
 from instar.errors import InstarError
 from instar.model.part import PART_FIELDS, PartFormat
-from instar.model.schema import D_COLUMN, T_COLUMN, TableName, TableSchema
-from instar.parts.compare import same_values
+from instar.model.schema import D_COLUMN, T_COLUMN, Column, TableName, TableSchema
+from instar.model.values import InvalidValue
+from instar.parts.convert import convert
 from instar.parts.footer import Provenance
 from instar.parts.updates import sort_updates
 from instar.parts.writer import write_part
@@ -63,10 +64,11 @@ def fit_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         )
     if twice := [name for name in target.names if rows.column_names.count(name) > 1]:
         raise InvalidRows(f"The rows hold {twice[0]!r} twice.", help="Name each column once.")
-    return pa.Table.from_arrays([_fit_column(rows, field, schema.name) for field in target], names=target.names)
+    return pa.Table.from_arrays([_fit_column(rows, column, schema.name) for column in schema.columns], target.names)
 
 
-def _fit_column(rows: pa.Table, field: pa.Field, table: TableName) -> pa.ChunkedArray:
+def _fit_column(rows: pa.Table, column: Column, table: TableName) -> pa.ChunkedArray:
+    field = column.arrow_field()
     if field.name not in rows.column_names:
         if not field.nullable:
             raise InvalidRows(f"The rows lack {field.name!r}, which {table} requires.", help="Give it values.")
@@ -78,30 +80,12 @@ def _fit_column(rows: pa.Table, field: pa.Field, table: TableName) -> pa.Chunked
             f"Column {field.name!r} of {table} is required, but null in row {row}.", help="Give it a value."
         )
     try:
-        return _cast(values, field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        return convert(values, column.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, InvalidValue) as error:
         raise InvalidRows(
-            f"Column {field.name!r} of {table} is {field.type}; {values.type} does not fit: {error}",
+            f"Column {field.name!r} of {table} is {column.type}; {values.type} does not fit: {error}",
             help=f"Cast it to {field.type}.",
         ) from error
-
-
-def _cast(values: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
-    """Return the values as another type, or raise ArrowInvalid where any would be another value then."""
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    cast = values.cast(target)
-    if (
-        values.type == target
-        or pa.types.is_null(values.type)
-        or pa.types.is_string(target)
-        or pa.types.is_binary(target)
-    ):
-        return cast
-    # Arrow calls it safe to make 5 a true, or a long decimal the nearest float.
-    if not pc.all(same_values(values, cast.cast(values.type)), min_count=0).as_py():
-        raise pa.ArrowInvalid("values would change.")
-    return cast
 
 
 def as_updates(rows: pa.Table, t: int) -> pa.Table:

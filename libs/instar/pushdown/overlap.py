@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from instar.expr.nodes import ColumnRef
-from instar.model.types import FLOAT64
+from instar.model.types import FLOATS
 from instar.pushdown.domain import Mask
 from instar.pushdown.statistics import column_domain
 
@@ -41,8 +41,8 @@ def _rank_ranges(column: ColumnRef, parts: pa.Table) -> tuple[Ranks, Ranks]:
     unbounded = pa.array(domain.may_be_null | domain.may_be_nan)
     lower, upper = (pc.if_else(unbounded, None, bound) for bound in (domain.lower, domain.upper))
     bounds = pa.concat_arrays([lower, upper])
-    if column.type == FLOAT64:
-        bounds = pc.add(bounds, 0.0)  # -0.0 and 0.0 are one key
+    if column.type in FLOATS:
+        bounds = pc.add(bounds, pa.scalar(0.0, bounds.type))  # -0.0 and 0.0 are one key
     rank = pc.rank(bounds, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
     known = bounds.is_valid().to_numpy(zero_copy_only=False)
     count = len(bounds) // 2

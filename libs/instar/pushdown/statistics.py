@@ -10,8 +10,10 @@ from instar.expr.nodes import ColumnRef, Literal
 from instar.expr.order import less, sort_keys
 from instar.model.arrow import to_arrow
 from instar.model.part import Statistic, statistics_field
-from instar.model.types import FLOAT64
+from instar.model.types import FLOATS, NUMERIC
 from instar.pushdown.domain import ValueDomain, possible
+
+_WITH_NAN = frozenset({*FLOATS, NUMERIC})
 
 
 def column_domain(column: ColumnRef, parts: pa.Table) -> ValueDomain:
@@ -25,7 +27,9 @@ def column_domain(column: ColumnRef, parts: pa.Table) -> ValueDomain:
     nulls = pc.if_else(pc.and_(pc.greater_equal(nulls, 0), pc.less_equal(nulls, rows)), nulls, None)
     not_only_null = possible(pc.less(nulls, rows))
     lower, upper = _bounds(column, parts)
-    may_be_nan = possible(_statistic(column, "nan", parts)) if column.type == FLOAT64 else np.zeros(len(rows), np.bool_)
+    may_be_nan = (
+        possible(_statistic(column, "nan", parts)) if column.type in _WITH_NAN else np.zeros(len(rows), np.bool_)
+    )
     return ValueDomain(
         type=column.type,
         may_be_null=possible(pc.greater(nulls, 0)),
@@ -55,7 +59,9 @@ def literal_domain(literal: Literal, parts: pa.Table) -> ValueDomain:
 
 def _bounds(column: ColumnRef, parts: pa.Table) -> tuple[pa.Array, pa.Array]:
     lower, upper = (_statistic(column, name, parts) for name in ("lower", "upper"))
-    if column.type == FLOAT64:
+    if pa.types.is_null(lower.type):
+        return lower, upper
+    if column.type in _WITH_NAN:
         lower, upper = (pc.if_else(pc.is_nan(bound), None, bound) for bound in (lower, upper))
     lower_keys, upper_keys = sort_keys(lower, column.type, upper, column.type)
     inverted = pc.fill_null(less(upper_keys, lower_keys), False)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from instar.expr.compare import COMPARABLE
 from instar.expr.nodes import ColumnRef, Compare, IsNull, Literal, Op
 from instar.expr.sql import to_sql
 from instar.model.part import statistics_name
@@ -17,7 +18,7 @@ def probe_filters(parts: pa.Table, schema: TableSchema) -> Iterator[str]:
     for column in schema.columns:
         reference = ColumnRef(column.id, column.type)
         yield to_sql(IsNull(reference), schema)
-        middle = _middle(parts, column)
+        middle = _middle(parts, column) if column.type in COMPARABLE else None
         if middle is not None:
             for op in (Op.LT, Op.GE, Op.EQ):
                 yield to_sql(Compare(op, reference, middle), schema)

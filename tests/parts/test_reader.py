@@ -2,6 +2,7 @@ import dataclasses
 import io
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -84,7 +85,12 @@ def test_only_the_bytes_of_needed_columns_are_read(
     format: PartFormat, read_format: ReadFormat, columns: list[str] | None, expected: Any
 ) -> None:
     schema = weather(upsert=True)
-    part = write_part(updates(schema, 50_000), schema, format, provenance(schema))
+    rows = updates(schema, 50_000)
+    # Noise, so that chunks are large: small ones between two that are needed are read along with them.
+    random = np.random.default_rng(1)
+    notes = [random.bytes(10).hex() for _ in range(rows.num_rows)]
+    rows = rows.set_column(2, "degrees", [random.normal(size=rows.num_rows)]).set_column(3, "note", [notes])
+    part = write_part(rows, schema, format, provenance(schema))
     assert touched(part, schema, columns, read_format) == expected
 
 

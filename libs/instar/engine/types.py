@@ -13,6 +13,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +28,9 @@ from instar.model.values import InvalidValue
 _UNSIGNED = pa.decimal128(20, 0)
 _INTERVAL = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("micros", pa.int64())])
 _PACKED = np.dtype([("months", ">u4"), ("days", ">u4"), ("micros", ">u8")])
-_DASHES = (8, 13, 18, 23)
-_UUID_LETTERS = 36
+_SIGN_32, _SIGN_64 = np.uint32(2**31), np.uint64(2**63)
+_DASHES = (8, 12, 16, 20)
+_UUID_TEXT = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
 _CAST: dict[DataType, pa.DataType] = {
     types.UINT16: pa.int32(),
@@ -184,14 +186,33 @@ def _uuid_bytes(values: pa.StringArray) -> pa.FixedSizeBinaryArray:
 
 
 def _unpacked(values: pa.FixedSizeBinaryArray) -> pa.StructArray:
-    """Return intervals as their parts; see `model.values.pack_interval`."""
+    """Return the months, days and microseconds of intervals; `model.values.pack_interval` says how they are packed."""
     rows = np.frombuffer(_fixed_bytes(values), _PACKED)
-    fields = [pa.array(_flip(rows[name].astype(f"=u{rows[name].itemsize}"))) for name in _PACKED.names or ()]
+    months, days = ((rows[name] ^ _SIGN_32).astype("=u4").view("=i4") for name in ("months", "days"))
+    micros = (rows["micros"] ^ _SIGN_64).astype("=u8").view("=i8")
+    fields = list(map(pa.array, (months, days, micros)))
     return pa.StructArray.from_arrays(fields, fields=list(_INTERVAL), mask=values.is_null())
 
 
 def _packed(values: pa.StructArray) -> pa.FixedSizeBinaryArray:
+    months, days, micros = (field.fill_null(0).to_numpy() for field in values.flatten())
     rows = np.empty(len(values), _PACKED)
-    for field, part in zip(_INTERVAL, values.flatten(), strict=True):
-        rows[field.name] = _flip(part.fill_null(0).to_numpy())
+    rows["months"], rows["days"] = months.view("=u4") ^ _SIGN_32, days.view("=u4") ^ _SIGN_32
+    rows["micros"] = micros.view("=u8") ^ _SIGN_64
     return _from_fixed_bytes(values, rows.tobytes(), pa.binary(INTERVAL_BYTES))
+
+
+def _fixed_bytes(values: pa.FixedSizeBinaryArray) -> bytes:
+    """Return the bytes of all values, one after the other; a null's are any."""
+    width = values.type.byte_width
+    data = values.buffers()[1]
+    return data[values.offset * width : (values.offset + len(values)) * width].to_pybytes() if data else b""
+
+
+def _from_fixed_bytes(values: pa.Array, data: bytes, wanted: pa.DataType) -> pa.FixedSizeBinaryArray:
+    found = pa.FixedSizeBinaryArray.from_buffers(wanted, len(values), [None, pa.py_buffer(data)])
+    return _with_nulls_of(values, found)
+
+
+def _with_nulls_of(values: pa.Array, found: pa.Array) -> pa.Array:
+    return pc.if_else(values.is_valid(), found, pa.scalar(None, found.type)) if values.null_count else found

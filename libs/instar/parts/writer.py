@@ -12,6 +12,7 @@ from instar.codec.registry import DEFAULT_CODEC, codec_named
 from instar.model.part import PART_FIELDS, PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
 from instar.model.types import FLOATS
+from instar.parts.encodings import choose_encodings
 from instar.parts.footer import FOOTER_KEY, Footer, Provenance
 from instar.parts.layout import BLOBS, lay_out
 from instar.parts.names import part_key
@@ -73,11 +74,14 @@ def seal_part(
     content: pa.Table, footer: Footer, *, ordinal: int = 0, row_group_rows: int = ROW_GROUP_ROWS
 ) -> WrittenPart:
     """Return the file of `content`, which is sorted and laid out as the footer says, with the footer inside."""
+    encodings = choose_encodings(content, footer.format)
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(
         sink,
         content.schema,
         compression="zstd",
+        use_dictionary=encodings.dictionaries,
+        column_encoding=encodings.others,
         sorting_columns=_sorting_columns(content, footer),
         write_page_index=True,
         write_page_checksum=True,

@@ -27,9 +27,8 @@ def column_domain(column: ColumnRef, parts: pa.Table) -> ValueDomain:
     nulls = pc.if_else(pc.and_(pc.greater_equal(nulls, 0), pc.less_equal(nulls, rows)), nulls, None)
     not_only_null = possible(pc.less(nulls, rows))
     lower, upper = _bounds(column, parts)
-    may_be_nan = (
-        possible(_statistic(column, "nan", parts)) if column.type in _WITH_NAN else np.zeros(len(rows), np.bool_)
-    )
+    has_nan = column.type in _WITH_NAN
+    may_be_nan = possible(_statistic(column, "nan", parts)) if has_nan else np.zeros(len(rows), np.bool_)
     return ValueDomain(
         type=column.type,
         may_be_null=possible(pc.greater(nulls, 0)),

@@ -1,0 +1,103 @@
+from collections.abc import Iterator
+from decimal import Decimal
+from uuid import UUID
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from instar.engine.types import from_spark_form, spark_fields, spark_type, to_spark_form
+from instar.model.arrow import to_arrow
+from instar.model.schema import Column, ColumnId
+from instar.model.types import SCALARS, DataType, parse_type
+from instar.model.values import MICROS_PER_DAY, AclItem, Array, Interval, InvalidValue, Range, to_array
+from tests.strategies import exact_rows, types, values
+
+
+def table_of(data_type: DataType, drawn: list[object], cut: int = 0) -> tuple[list[Column], pa.Table]:
+    table = pa.table({"x": to_array(data_type, drawn)})
+    return [Column(ColumnId(1), "x", data_type)], pa.concat_tables([table.slice(0, cut), table.slice(cut)])
+
+
+def check_round_trip(data: st.DataObject, data_type: DataType) -> None:
+    drawn = data.draw(st.lists(st.none() | values(data_type), max_size=5))
+    columns, table = table_of(data_type, drawn, data.draw(st.integers(0, len(drawn))))
+    shown = to_spark_form(table, columns)
+    shown.validate(full=True)
+    found = from_spark_form(shown, columns)
+    found.validate(full=True)
+    assert found.schema.types == [to_arrow(data_type)]
+    assert exact_rows(found) == exact_rows(table)
+
+
+@pytest.mark.parametrize("data_type", SCALARS, ids=str)
+@given(data=st.data())
+def test_values_of_a_scalar_type_come_back_from_their_spark_form(data: st.DataObject, data_type: DataType) -> None:
+    check_round_trip(data, data_type)
+
+
+@given(st.data(), types)
+def test_values_of_any_type_come_back_from_their_spark_form(data: st.DataObject, data_type: DataType) -> None:
+    check_round_trip(data, data_type)
+
+
+ENDS: dict[str, list[object]] = {
+    "bool": [True, False],
+    "int16": [-(2**15), 2**15 - 1],
+    "int32": [-(2**31), 2**31 - 1],
+    "int64": [-(2**63), 2**63 - 1],
+    "uint16": [0, 2**16 - 1],
+    "uint32": [0, 2**32 - 1],
+    "uint64": [0, 2**64 - 1],
+    "float32": [-0.0, float("nan")],
+    "float64": [5e-324, float("-inf")],
+    "string": ["", "\x00\U0010ffff"],
+    "bytes": [b"", b"\x00\xff"],
+    "numeric": [Decimal("NaN"), Decimal("-1E-400")],
+    "date": [-(2**31), 2**31 - 1],
+    "time": [0, MICROS_PER_DAY - 1],
+    "timestamp": [-(2**63), 2**63 - 1],
+    "timestamptz": [-(2**63), 2**63 - 1],
+    "timestamp_ns": [-(2**63), 2**63 - 1],
+    "interval": [Interval(-(2**31), 2**31 - 1, -(2**63)), Interval(0, 0, 2**63 - 1)],
+    "jsonb": ["null", '{"a":[1E+400,"x"]}'],
+    "uuid": [UUID(int=0), UUID(int=2**128 - 1)],
+    "mz_timestamp": [0, 2**64 - 1],
+    "mz_aclitem": [AclItem("u1", "", 0), AclItem("u2", "s1", 2**64 - 1)],
+    "aclitem": [AclItem(0, 1, 0), AclItem(2**32 - 1, 1, 2**64 - 1)],
+    "int2vector": [[], [-(2**15), 2**15 - 1]],
+}
+"""The ends of every scalar type, or what is odd about it."""
+NESTED: dict[str, list[object]] = {
+    f"list<{kind}>": [[], [None, *ends]] for kind, ends in ENDS.items() if kind != "int2vector"
+} | {
+    "map<numeric>": [{}, {"b": None, "": Decimal("1.50")}],
+    "map<map<time>>": [{"a": None, "b": {}}, {"a": {"x": 1, "y": None}}],
+    "array<uuid>": [Array((), ()), Array((UUID(int=7), None), ((-1, 1), (1, 2)))],
+    "range<timestamptz>": [Range(empty=True), Range(None, 2**63 - 1, upper_inclusive=True)],
+    "range<numeric>": [Range(), Range(Decimal("0.1"), Decimal(2), lower_inclusive=True)],
+    'record<x interval, "a`b: c" list<record<"Ä" uint64>>>': [
+        {"x": None, "a`b: c": None},
+        {"x": Interval(1), "a`b: c": [None, {"Ä": None}, {"Ä": 5}]},
+    ],
+}
+
+
+@pytest.mark.spark
+def test_every_type_goes_through_spark_and_comes_back(spark: SparkSession) -> None:
+    cells = {parse_type(text): [None, *ends] for text, ends in {**ENDS, **NESTED}.items()}
+    assert cells.keys() >= set(SCALARS)
+    columns = [Column(ColumnId(place), f"`{kind}`.", kind) for place, kind in enumerate(cells, start=1)]
+    table = pa.table({column.name: to_array(column.type, cells[column.type]) for column in columns})
+    shown = to_spark_form(table, columns)
+    fields = spark_fields(columns)
+
+    def pass_on(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches
+
+    for frame in (spark.createDataFrame(shown, fields), spark.createDataFrame(shown)):
+        found = from_spark_form(frame.mapInArrow(pass_on, fields).toArrow(), columns)
+        assert found.schema.types == table.schema.types
+        assert exact_rows(found) == exact_rows(table)

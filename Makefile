@@ -57,11 +57,19 @@ doctor: $(READY) ## Examine this machine, Spark, the store and Airflow
 	@instar doctor
 
 .PHONY: bench
-bench: bench-overhead ## Run all benchmarks
+bench: bench-overhead bench-codec bench-parts ## Run all benchmarks
 
 .PHONY: bench-overhead
 bench-overhead: $(READY) ## Measure what a job and a gate cost at least
 	@python bench/overhead.py
+
+.PHONY: bench-codec
+bench-codec: $(READY) ## Measure the row codec against protobuf's own library
+	@python -m bench.codec
+
+.PHONY: bench-parts
+bench-parts: $(READY) ## Measure reading and writing part files
+	@python -m bench.parts
 
 .PHONY: lock
 lock: $(READY) ## Resolve requirements.lock anew and export requirements.txt

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
@@ -11,39 +12,11 @@ from pyspark.sql import SparkSession
 from instar.engine.types import from_spark_form, spark_fields, spark_type, to_spark_form
 from instar.model.arrow import to_arrow
 from instar.model.schema import Column, ColumnId
-from instar.model.types import SCALARS, DataType, parse_type
+from instar.model.types import SCALARS, DataType, UnsupportedType, parse_type
 from instar.model.values import MICROS_PER_DAY, AclItem, Array, Interval, InvalidValue, Range, to_array
 from tests.strategies import exact_rows, types, values
 
-
-def table_of(data_type: DataType, drawn: list[object], cut: int = 0) -> tuple[list[Column], pa.Table]:
-    table = pa.table({"x": to_array(data_type, drawn)})
-    return [Column(ColumnId(1), "x", data_type)], pa.concat_tables([table.slice(0, cut), table.slice(cut)])
-
-
-def check_round_trip(data: st.DataObject, data_type: DataType) -> None:
-    drawn = data.draw(st.lists(st.none() | values(data_type), max_size=5))
-    columns, table = table_of(data_type, drawn, data.draw(st.integers(0, len(drawn))))
-    shown = to_spark_form(table, columns)
-    shown.validate(full=True)
-    found = from_spark_form(shown, columns)
-    found.validate(full=True)
-    assert found.schema.types == [to_arrow(data_type)]
-    assert exact_rows(found) == exact_rows(table)
-
-
-@pytest.mark.parametrize("data_type", SCALARS, ids=str)
-@given(data=st.data())
-def test_values_of_a_scalar_type_come_back_from_their_spark_form(data: st.DataObject, data_type: DataType) -> None:
-    check_round_trip(data, data_type)
-
-
-@given(st.data(), types)
-def test_values_of_any_type_come_back_from_their_spark_form(data: st.DataObject, data_type: DataType) -> None:
-    check_round_trip(data, data_type)
-
-
-ENDS: dict[str, list[object]] = {
+ENDS: dict[str, list[Any]] = {
     "bool": [True, False],
     "int16": [-(2**15), 2**15 - 1],
     "int32": [-(2**31), 2**31 - 1],
@@ -70,9 +43,8 @@ ENDS: dict[str, list[object]] = {
     "int2vector": [[], [-(2**15), 2**15 - 1]],
 }
 """The ends of every scalar type, or what is odd about it."""
-NESTED: dict[str, list[object]] = {
-    f"list<{kind}>": [[], [None, *ends]] for kind, ends in ENDS.items() if kind != "int2vector"
-} | {
+NESTED: dict[str, list[Any]] = {
+    **{f"list<{kind}>": [[], [None, *ends]] for kind, ends in ENDS.items()},
     "map<numeric>": [{}, {"b": None, "": Decimal("1.50")}],
     "map<map<time>>": [{"a": None, "b": {}}, {"a": {"x": 1, "y": None}}],
     "array<uuid>": [Array((), ()), Array((UUID(int=7), None), ((-1, 1), (1, 2)))],
@@ -85,11 +57,89 @@ NESTED: dict[str, list[object]] = {
 }
 
 
+def table_of(data_type: DataType, drawn: list[Any], cut: int = 0) -> tuple[list[Column], pa.Table]:
+    table = pa.table({"x": to_array(data_type, drawn)})
+    return [Column(ColumnId(1), "x", data_type)], pa.concat_tables([table.slice(0, cut), table.slice(cut)])
+
+
+def check_round_trip(data: st.DataObject, data_type: DataType) -> None:
+    drawn = data.draw(st.lists(st.none() | values(data_type), max_size=5))
+    columns, table = table_of(data_type, drawn, data.draw(st.integers(0, len(drawn))))
+    shown = to_spark_form(table, columns)
+    shown.validate(full=True)
+    found = from_spark_form(shown, columns)
+    found.validate(full=True)
+    assert found.schema.types == [to_arrow(data_type)]
+    assert exact_rows(found) == exact_rows(table)
+
+
+@pytest.mark.parametrize("data_type", SCALARS, ids=str)
+@given(data=st.data())
+def test_values_of_a_scalar_type_come_back_from_their_spark_form(data: st.DataObject, data_type: DataType) -> None:
+    check_round_trip(data, data_type)
+
+
+@given(st.data(), types)
+def test_values_of_any_type_come_back_from_their_spark_form(data: st.DataObject, data_type: DataType) -> None:
+    check_round_trip(data, data_type)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("int16", "smallint"),
+        ("uint16", "int"),
+        ("uint32", "bigint"),
+        ("uint64", "decimal(20,0)"),
+        ("float32", "float"),
+        ("numeric", "string"),
+        ("timestamptz", "timestamp"),
+        ("interval", "struct<`months`: int, `days`: int, `micros`: bigint>"),
+        ("int2vector", "array<smallint>"),
+        ("map<list<uuid>>", "map<string, array<string>>"),
+        ('record<"a`b" bool>', "struct<`a``b`: boolean>"),
+        ("aclitem", "struct<`grantee`: bigint, `grantor`: bigint, `acl_mode`: decimal(20,0)>"),
+    ],
+)
+def test_a_type_shows_as_the_nearest_that_spark_has(text: str, shown: str) -> None:
+    assert spark_type(parse_type(text)) == shown
+
+
+def test_what_spark_has_is_passed_on_as_it_is() -> None:
+    columns, table = table_of(parse_type("record<x list<int64>, y timestamptz>"), [{"x": [1], "y": None}])
+    addresses = [
+        form.column("x").chunk(0).flatten()[0].values.buffers()[1].address
+        for form in (table, to_spark_form(table, columns))
+    ]
+    assert addresses[0] == addresses[1]
+
+
+def test_the_columns_of_a_table_keep_their_order_and_names() -> None:
+    columns = [Column(ColumnId(place), name, parse_type("uint16")) for place, name in enumerate(("b.`", "a"), start=1)]
+    table = pa.table({name: pa.array([1], pa.uint16()) for name in ("a", "other", "b.`")})
+    assert to_spark_form(table, columns).column_names == ["b.`", "a"]
+    assert spark_fields(columns) == "`b.``` int, `a` int"
+
+
+@pytest.mark.parametrize("column", [("\0", "bool"), ("x", 'list<record<"a\\u0000" bool>>')])
+def test_a_name_that_spark_loses_is_refused(column: tuple[str, str]) -> None:
+    name, text = column
+    with pytest.raises(UnsupportedType, match="zero character"):
+        spark_fields([Column(ColumnId(1), name, parse_type(text))])
+
+
+@pytest.mark.parametrize("text", ["", "0" * 32, "0" * 36, "00000000-0000-0000-0000-00000000000g"])
+def test_a_text_that_is_no_uuid_is_refused(text: str) -> None:
+    columns, _ = table_of(parse_type("uuid"), [])
+    with pytest.raises(InvalidValue, match=f"'{text}' is no uuid"):
+        from_spark_form(pa.table({"x": [str(UUID(int=1)), None, text]}), columns)
+
+
 @pytest.mark.spark
 def test_every_type_goes_through_spark_and_comes_back(spark: SparkSession) -> None:
     cells = {parse_type(text): [None, *ends] for text, ends in {**ENDS, **NESTED}.items()}
     assert cells.keys() >= set(SCALARS)
-    columns = [Column(ColumnId(place), f"`{kind}`.", kind) for place, kind in enumerate(cells, start=1)]
+    columns = [Column(ColumnId(place), f"c{place}", kind) for place, kind in enumerate(cells, start=1)]
     table = pa.table({column.name: to_array(column.type, cells[column.type]) for column in columns})
     shown = to_spark_form(table, columns)
     fields = spark_fields(columns)

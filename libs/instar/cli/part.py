@@ -63,8 +63,8 @@ def _columns(footer: Footer) -> list[dict[str, Any]]:
                 "type": str(column.type),
                 "nullable": column.nullable,
                 "key": column.id in footer.schema.key,
-                "lower": None if of is None else plain_value(of.lower),
-                "upper": None if of is None else plain_value(of.upper),
+                "lower": None if of is None else plain_value(of.type, of.lower),
+                "upper": None if of is None else plain_value(of.type, of.upper),
                 "nulls": None if of is None else of.nulls,
                 "nan": None if of is None else of.nan,
             }

@@ -1,6 +1,7 @@
 """`instar read`: the rows that answer a question."""
 
 import enum
+from collections.abc import Sequence
 from typing import Annotated
 
 import pyarrow as pa
@@ -8,8 +9,9 @@ import pyarrow.csv
 import typer
 
 from instar.cli.lake import AsOfOption, LakeOption, WhereOption, open_lake, parse_as_of
-from instar.cli.output import JsonOption, note, print_json, print_rows
-from instar.cli.values import plain_values
+from instar.cli.output import Cell, JsonOption, note, print_rows
+from instar.cli.values import plain_cells, plain_values, to_json
+from instar.model.types import DataType
 from instar.plan.observation import Observation
 
 
@@ -43,14 +45,14 @@ def read(
     scan = open_lake(lake).table(table).scan(where, asked, parse_as_of(as_of))
     rows = scan.to_arrow(observe=_warn)
     shown = rows if limit is None else rows.slice(0, limit)
+    kinds = [column.type for column in scan.plan().columns]
     match Format.JSON if as_json else format or Format.TABLE:
         case Format.JSON:
-            names = shown.column_names
-            print_json([dict(zip(names, row, strict=True)) for row in _plain_rows(shown)])
+            typer.echo(_as_json(shown, kinds))
         case Format.CSV:
-            typer.echo(_as_csv(shown), nl=False)
+            typer.echo(_as_csv(shown, kinds), nl=False)
         case Format.TABLE:
-            print_rows(shown.column_names, _plain_rows(shown))
+            print_rows(shown.column_names, _cells(shown, kinds))
             if shown.num_rows < rows.num_rows:
                 note(f"{shown.num_rows:,} of {rows.num_rows:,} rows.")
 
@@ -59,18 +61,25 @@ def _warn(observation: Observation) -> None:
     note(f"warning: {observation}")
 
 
-def _plain_rows(rows: pa.Table) -> list[tuple[str | int | float | bool | None, ...]]:
-    return list(zip(*map(plain_values, rows.columns), strict=True))
+def _as_json(rows: pa.Table, kinds: Sequence[DataType]) -> str:
+    values = zip(*map(plain_values, kinds, rows.columns), strict=True)
+    return to_json([dict(zip(rows.column_names, row, strict=True)) for row in values])
 
 
-def _as_csv(rows: pa.Table) -> bytes:
+def _cells(rows: pa.Table, kinds: Sequence[DataType]) -> list[tuple[Cell, ...]]:
+    return list(zip(*map(plain_cells, kinds, rows.columns), strict=True))
+
+
+def _as_csv(rows: pa.Table, kinds: Sequence[DataType]) -> bytes:
     """Return the rows with a header. A null is nothing at all, an empty text a pair of quotes."""
-    arrays = [pa.array(plain_values(column)) if _needs_text(column.type) else column for column in rows.columns]
     sink = pa.BufferOutputStream()
-    pa.csv.write_csv(pa.table(arrays, names=rows.column_names), sink)
+    pa.csv.write_csv(pa.table(list(map(_csv_cells, kinds, rows.columns)), names=rows.column_names), sink)
     data: bytes = sink.getvalue().to_pybytes()
     return data
 
 
-def _needs_text(arrow_type: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(arrow_type) or pa.types.is_binary(arrow_type))
+def _csv_cells(kind: DataType, values: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    as_it_is = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_string)
+    if any(is_one(values.type) for is_one in as_it_is):
+        return values
+    return pa.array(plain_cells(kind, values), pa.string())

@@ -74,7 +74,7 @@ class JsonCodec:
     def decode(self, columns: Sequence[Column], blobs: pa.BinaryArray) -> pa.Table:
         cells: dict[str, list[Any]] = {column.name: [] for column in columns}
         for number, blob in enumerate(blobs.to_pylist()):
-            row = _parse(blob, number) if blob or columns else {}
+            row = _parse(blob, number) if blob != b"" or columns else {}
             for name in row:
                 if name not in cells:
                     raise CodecError(f"Row {number} has the key {name!r}, which is no column.", help=_OTHER_COLUMNS)

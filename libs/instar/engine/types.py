@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from instar.model import types
 from instar.model.arrow import INTERVAL_BYTES, UUID_BYTES, made_of, to_arrow
 from instar.model.schema import Column
-from instar.model.types import DataType
+from instar.model.types import DataType, UnsupportedType
 from instar.model.values import InvalidValue
 
 _UNSIGNED = pa.decimal128(20, 0)
@@ -92,6 +92,10 @@ def _in_words(shown: pa.DataType) -> str:
 
 
 def _quote(name: str) -> str:
+    if "\0" in name:
+        raise UnsupportedType(
+            f"Spark loses what the name {name!r} stands for: it has a zero character.", help="Rename it."
+        )
     return f"`{name.replace('`', '``')}`"
 
 
@@ -113,15 +117,12 @@ _Rewrite = Callable[[DataType, pa.Array], pa.Array]
 
 
 def _convert(table: pa.Table, columns: Sequence[Column], target: _Target, rewrite: _Rewrite) -> pa.Table:
-    return pa.Table.from_arrays(
-        [
-            pa.chunked_array(
-                [_rebuild(c.type, chunk, target, rewrite) for chunk in table.column(c.name).chunks], target(c.type)
-            )
-            for c in columns
-        ],
-        names=[c.name for c in columns],
-    )
+    arrays = []
+    for column in columns:
+        chunks = table.column(column.name).chunks
+        rebuilt = [_rebuild(column.type, chunk, target, rewrite) for chunk in chunks]
+        arrays.append(pa.chunked_array(rebuilt, target(column.type)))
+    return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
 
 
 def _rebuild(data_type: DataType, values: pa.Array, target: _Target, rewrite: _Rewrite) -> pa.Array:
@@ -172,7 +173,7 @@ def _read(data_type: DataType, values: pa.Array) -> pa.Array:
 def _uuid_texts(values: pa.FixedSizeBinaryArray) -> pa.StringArray:
     digits = np.frombuffer(_fixed_bytes(values).hex().encode(), np.uint8).reshape(len(values), 2 * UUID_BYTES)
     letters = np.insert(digits, _DASHES, ord("-"), axis=1)
-    offsets = np.arange(0, letters.size + 1, letters.shape[1], np.int32)
+    offsets = np.arange(0, letters.size + 1, letters.shape[1], dtype=np.int32)
     texts = pa.StringArray.from_buffers(len(values), pa.py_buffer(offsets), pa.py_buffer(letters))
     return _with_nulls_of(values, texts)
 

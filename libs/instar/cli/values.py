@@ -46,7 +46,7 @@ def plain_values(data_type: DataType, values: pa.ChunkedArray | pa.Array) -> lis
 
 
 def plain_value(data_type: DataType, value: pa.Scalar) -> Any:
-    return plain_values(data_type, pa.array([value], value.type))[0]
+    return plain_values(data_type, pa.repeat(value, 1))[0]
 
 
 def plain_cells(data_type: DataType, values: pa.ChunkedArray | pa.Array) -> list[Cell]:
@@ -59,14 +59,15 @@ def plain_cells(data_type: DataType, values: pa.ChunkedArray | pa.Array) -> list
 
 def to_json(value: Any, *, ascii: bool = True) -> str:
     """Return the JSON text of a plain value; numbers keep all their digits."""
-    if isinstance(value, Decimal):
-        return numeric_text(value)
-    if isinstance(value, dict):
-        parts = (f"{to_json(name, ascii=ascii)}: {to_json(part, ascii=ascii)}" for name, part in value.items())
-        return "{" + ", ".join(parts) + "}"
+    try:
+        return json.dumps(value, ensure_ascii=ascii, allow_nan=False)
+    except TypeError:  # a decimal, or one inside
+        if isinstance(value, Decimal):
+            return numeric_text(value)
     if isinstance(value, list):
         return "[" + ", ".join(to_json(part, ascii=ascii) for part in value) + "]"
-    return json.dumps(value, ensure_ascii=ascii, allow_nan=False)
+    parts = (f"{json.dumps(name, ensure_ascii=ascii)}: {to_json(part, ascii=ascii)}" for name, part in value.items())
+    return "{" + ", ".join(parts) + "}"
 
 
 def _records(stored: DataType, array: pa.StructArray) -> list[Any]:

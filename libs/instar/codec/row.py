@@ -35,6 +35,7 @@ _FIXED = {
     types.TIMESTAMP_NS: "<i8",
     types.MZ_TIMESTAMP: "<u8",
 }
+_BLOBS = frozenset({types.STRING, types.BYTES, types.NUMERIC, types.JSONB, types.UUID, types.INTERVAL})
 _VARINTS = {
     types.BOOL: np.uint8,
     types.INT16: np.int16,
@@ -100,8 +101,19 @@ def _tag(data_type: DataType) -> bytes:
 
 def _encode_members(data_types: Sequence[DataType], arrays: Sequence[pa.Array]) -> pa.BinaryArray:
     """Return a message per row that holds a datum of each array."""
-    datums = (encode_datums(data_type, array) for data_type, array in zip(data_types, arrays, strict=True))
-    return join([piece for blobs in datums for piece in write_field(_MEMBER, blobs)])
+    members = (_encode_member(data_type, array) for data_type, array in zip(data_types, arrays, strict=True))
+    return join([piece for pieces in members for piece in pieces])
+
+
+def _encode_member(data_type: DataType, values: pa.Array) -> wire.Pieces:
+    """Return the pieces of a field that holds a datum."""
+    if not values.null_count and data_type in _FIXED:
+        return [_encode_fixed(data_type, values, member=True)]
+    if not values.null_count and data_type in _BLOBS:
+        blobs, tag = _to_blobs(data_type, values), _tag(data_type)
+        if (heads := wire.short_heads(_MEMBER, tag, blobs)) is not None:
+            return [heads, blobs]
+    return write_field(_MEMBER, encode_datums(data_type, values))
 
 
 def encode_datums(data_type: DataType, values: pa.Array) -> pa.BinaryArray:
@@ -123,15 +135,25 @@ def _encode_present(data_type: DataType, values: pa.Array) -> pa.BinaryArray:
     if data_type in _VARINTS:
         return join([pa.scalar(tag, pa.binary()), wire.write_varints(_to_words(data_type, values))])
     if data_type in _FIXED:
-        numbers = _to_numpy(values, _FIXED[data_type])
-        rows = np.empty((len(values), len(tag) + numbers.itemsize), np.uint8)
-        rows[:, : len(tag)] = np.frombuffer(tag, np.uint8)
-        rows[:, len(tag) :] = numbers.view(np.uint8).reshape(len(values), numbers.itemsize)
-        return wire.same_size(rows)
+        return _encode_fixed(data_type, values)
     if data_type.kind in COMPOSITE:
         return join(write_field(tag, _encode_composite(made_of(data_type), values)))
-    blobs = values.field("actual") if data_type == types.NUMERIC else values
-    return join(write_field(tag, blobs.cast(pa.binary())))
+    return join(write_field(tag, _to_blobs(data_type, values)))
+
+
+def _encode_fixed(data_type: DataType, values: pa.Array, *, member: bool = False) -> pa.BinaryArray:
+    """Return a datum per value of a fixed size, or a field that holds it."""
+    numbers, head = _to_numpy(values, _FIXED[data_type]), _tag(data_type)
+    if member:
+        head = _MEMBER + bytes([len(head) + numbers.itemsize]) + head
+    rows = np.empty((len(values), len(head) + numbers.itemsize), np.uint8)
+    rows[:, : len(head)] = np.frombuffer(head, np.uint8)
+    rows[:, len(head) :] = numbers.view(np.uint8).reshape(len(values), numbers.itemsize)
+    return wire.same_size(rows)
+
+
+def _to_blobs(data_type: DataType, values: pa.Array) -> pa.BinaryArray:
+    return (values.field("actual") if data_type == types.NUMERIC else values).cast(pa.binary())
 
 
 def _encode_composite(stored: DataType, values: pa.Array) -> pa.BinaryArray:

@@ -5,6 +5,7 @@ that writers choose when they have a choice: the caller then reads it with proto
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ import pyarrow.compute as pc
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
+Pieces = list[Any]
+"""Arrays of blobs, and scalars that are the same for every row."""
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 LONGEST_VARINT = 10
@@ -217,12 +220,26 @@ def lengths_of(blobs: pa.BinaryArray) -> Words:
     return lengths
 
 
-def write_field(tag: bytes, blobs: pa.BinaryArray) -> list[pa.BinaryArray | pa.Scalar]:
+def short_heads(outer: bytes, inner: bytes, blobs: pa.BinaryArray) -> pa.BinaryArray | None:
+    """Return what stands before each blob in a field of a message in a field, where both lengths are one byte."""
+    lengths = lengths_of(blobs)
+    around = lengths + np.uint64(len(inner) + 1)
+    if len(blobs) and around.max() >= _SHORT:
+        return None
+    rows = np.empty((len(blobs), len(outer) + len(inner) + 2), np.uint8)
+    rows[:, : len(outer)] = np.frombuffer(outer, np.uint8)
+    rows[:, len(outer)] = around
+    rows[:, len(outer) + 1 : -1] = np.frombuffer(inner, np.uint8)
+    rows[:, -1] = lengths
+    return same_size(rows)
+
+
+def write_field(tag: bytes, blobs: pa.BinaryArray) -> Pieces:
     """Return the pieces of a length-delimited field: its tag, its length and what it holds."""
     return [pa.scalar(tag, pa.binary()), write_varints(lengths_of(blobs)), blobs]
 
 
-def join(pieces: list[pa.BinaryArray | pa.Scalar]) -> pa.BinaryArray:
+def join(pieces: Pieces) -> pa.BinaryArray:
     """Return a blob per row: its pieces one after the other."""
     return pc.binary_join_element_wise(*pieces, pa.scalar(b"", pa.binary()))
 

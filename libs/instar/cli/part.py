@@ -1,5 +1,6 @@
 """`instar part`: what a data file says about itself."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -7,8 +8,12 @@ import typer
 from instar.cli.lake import LakeOption, open_lake
 from instar.cli.output import Cell, JsonOption, print_json, print_rows
 from instar.cli.values import plain_value
+from instar.model.schema import ColumnId
 from instar.parts.footer import Footer
-from instar.parts.reader import read_footer
+from instar.parts.reader import Stored, open_part
+
+_EVERYWHERE = frozenset({"PLAIN", "RLE"})
+"""How Parquet stores dictionaries, and which values are null: a column has another encoding, or one of these."""
 
 app = typer.Typer(no_args_is_help=True, help="Look into data files.")
 
@@ -25,8 +30,8 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Print the footer of a part: its format, rows, provenance, columns and statistics."""
-    footer = read_footer(open_lake(lake).store, key)
-    facts, columns = _facts(key, footer), _columns(footer)
+    with open_part(open_lake(lake).store, key) as part:
+        facts, columns = _facts(key, part.footer), _columns(part.footer, part.stored())
     if as_json:
         print_json({**facts, "columns": columns})
         return
@@ -50,12 +55,12 @@ def _facts(key: str, footer: Footer) -> dict[str, Any]:
     }
 
 
-def _columns(footer: Footer) -> list[dict[str, Any]]:
-    """Return the columns with what the part knows of each; None is unknown."""
+def _columns(footer: Footer, stored: Mapping[ColumnId, Stored]) -> list[dict[str, Any]]:
+    """Return the columns with what the part knows of each; None is unknown, or not stored as values."""
     known = {of.column: of for of in footer.statistics}
     described = []
     for column in footer.schema.columns:
-        of = known.get(column.id)
+        of, lies = known.get(column.id), stored.get(column.id)
         described.append(
             {
                 "id": column.id,
@@ -67,9 +72,16 @@ def _columns(footer: Footer) -> list[dict[str, Any]]:
                 "upper": None if of is None else plain_value(of.type, of.upper),
                 "nulls": None if of is None else of.nulls,
                 "nan": None if of is None else of.nan,
+                "bytes": None if lies is None else lies.bytes,
+                "encodings": None if lies is None else _encodings(lies),
             }
         )
     return described
+
+
+def _encodings(stored: Stored) -> str:
+    own = stored.encodings - _EVERYWHERE or stored.encodings - {"RLE"} or stored.encodings
+    return ", ".join(sorted(own))
 
 
 def _cell(value: Any) -> Cell:

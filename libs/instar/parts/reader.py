@@ -62,6 +62,16 @@ def read_part(
 
 
 @dataclass(frozen=True)
+class Stored:
+    """How a column lies in a file."""
+
+    bytes: int
+    """Compressed."""
+    encodings: frozenset[str]
+    """Of its pages, and of their levels."""
+
+
+@dataclass(frozen=True)
 class OpenPart:
     """A part whose footer is read and whose columns are not."""
 
@@ -91,6 +101,18 @@ class OpenPart:
         table = self._read([".".join(path) for path in paths.values()])
         return self._assemble(wanted, {number: _follow(table, path) for number, path in paths.items()}, table)
 
+    def stored(self) -> dict[ColumnId, "Stored"]:
+        """Return how the structured columns lie in the file."""
+        chunks: dict[tuple[str, ...], Stored] = {}
+        paths = stored_columns(self.file.schema_arrow, self.footer.format)
+        for chunk in _chunks(self.file.metadata):
+            for path in paths.values():
+                if f"{chunk.path_in_schema}.".startswith(".".join([*path, ""])):
+                    before = chunks.get(path, Stored(0, frozenset()))
+                    size = before.bytes + chunk.total_compressed_size
+                    chunks[path] = Stored(size, before.encodings | set(chunk.encodings))
+        return {number: chunks[path] for number, path in paths.items() if path in chunks}
+
     def _read(self, paths: list[str]) -> pa.Table:
         with _naming(self.key):
             return self.file.read(columns=[*paths, *time_and_diff(self.footer.format)])
@@ -119,6 +141,12 @@ def open_part(store: Store, key: str) -> Iterator[OpenPart]:
         with _naming(key):
             file = pq.ParquetFile(source, page_checksum_verification=True)
         yield OpenPart(key, parse_footer(file.metadata.metadata, key), file)
+
+
+def _chunks(metadata: pq.FileMetaData) -> Iterator[pq.ColumnChunkMetaData]:
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        yield from (group.column(place) for place in range(group.num_columns))
 
 
 def _follow(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:

@@ -27,7 +27,7 @@ def test_a_part_shows_its_provenance_columns_and_statistics(tmp_path: Path) -> N
             "59",
             "DELTA_BINARY_PACKED",
         ],
-        ["103", "degrees", "float64", "true", "false", "60.0", "61.5", "0", "true", "51", "BYTE_STREAM_SPLIT"],
+        ["103", "degrees", "float64", "true", "false", "60.0", "61.5", "0", "true", "54", "BYTE_STREAM_SPLIT"],
     ]
 
 

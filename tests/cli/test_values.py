@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instar.cli.output import printable
-from instar.cli.values import plain_cells, plain_value, plain_values, to_json
+from instar.cli.values import plain_bound, plain_cells, plain_values, to_json
 from instar.lake import open_lake
 from instar.model.schema import TableSchema
-from instar.model.types import FLOATS, SCALARS, DataType, parse_type
+from instar.model.types import FLOATS, SCALARS, DataType, can_be_key, parse_type
 from instar.model.values import MICROS_PER_DAY, AclItem, Array, Interval, Range, json_text, to_array
-from tests.cli.samples import lines, run, run_json
+from tests.cli.samples import lines, part_keys, run, run_json
 from tests.strategies import json_values, types, values
 
 ID = UUID("12345678-1234-5678-1234-567812345678")
@@ -94,8 +94,18 @@ def test_a_value_shows_as_what_json_has(text: str, value: Any, shown: Any) -> No
     array = to_array(data_type, [None, value, value])
     assert plain_values(data_type, array) == [None, shown, shown]
     assert plain_values(data_type, pa.chunked_array([array[:1], array[1:]])) == [None, shown, shown]
-    assert plain_value(data_type, array[1]) == shown
-    assert plain_value(data_type, array[0]) is None
+
+
+@pytest.mark.parametrize("text", [str(t) for t in SCALARS if can_be_key(t)])
+def test_a_bound_shows_as_a_value(text: str) -> None:
+    value, shown = next((value, shown) for of, value, shown in SHOWN if of == text)
+    assert plain_bound(parse_type(text), to_array(parse_type(text), [value])[0]) == shown
+
+
+def test_the_bound_of_a_decimal_is_a_float_and_some_types_have_none() -> None:
+    assert plain_bound(parse_type("numeric"), pa.scalar(float("inf"))) == "Infinity"
+    assert plain_bound(parse_type("numeric"), pa.scalar(None, pa.float64())) is None
+    assert plain_bound(parse_type("jsonb"), pa.scalar(None)) is None
 
 
 def test_every_scalar_type_has_an_example() -> None:
@@ -146,12 +156,15 @@ def test_a_table_of_every_type_can_be_read_in_each_format(tmp_path: Path) -> Non
     cells = {text: (value, shown) for text, value, shown in SHOWN}
     schema = TableSchema.create("db.t", {text: text for text in cells}, ids=itertools.count(1).__next__)
     row = {text: to_array(parse_type(text), [value]) for text, (value, _) in cells.items()}
-    open_lake(tmp_path.as_uri()).create_table(schema).append(pa.table(row))
+    lake = open_lake(tmp_path.as_uri())
+    lake.create_table(schema).append(pa.table(row))
     arguments = ("read", "db.t", "--lake", tmp_path.as_uri())
     (read,) = run_json(*arguments)
     assert read == {text: json.loads(to_json(shown)) for text, (_, shown) in cells.items()}
     (record,) = csv.DictReader(io.StringIO(run(*arguments, "--format", "csv")))
     _, body = lines(*arguments)
+    (key,) = part_keys(lake, "db.t")
+    assert len(run_json("part", "show", key, "--lake", tmp_path.as_uri())["columns"]) == len(cells)
     for text, cell in zip(cells, body, strict=True):
         shown = plain_cells(parse_type(text), row[text])[0]
         assert cell.strip() == printable(shown)

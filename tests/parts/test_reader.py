@@ -232,6 +232,6 @@ def test_blobs_that_do_not_decode_are_named_with_part_row_and_column() -> None:
     rows = check_updates(updates(schema), schema)
     content = lay_out(rows, schema, PartFormat.CODEC, codec_named("row"))
     content = content.set_column(0, content.schema.field("k"), pa.array([*content["k"].to_pylist()[:5], b""]))
-    part = seal_part(content, make_footer(rows, schema, PartFormat.CODEC, provenance(schema)))
+    part = seal_part([content], make_footer(rows, schema, PartFormat.CODEC, provenance(schema)))
     with pytest.raises(UnreadablePart, match=f"{part.key}, column k: Row 5 holds 0 values .* 'station'"):
         read_part(stored(part), part.key, schema)

@@ -7,7 +7,7 @@ import typer
 
 from instar.cli.lake import LakeOption, open_lake
 from instar.cli.output import Cell, JsonOption, print_json, print_rows
-from instar.cli.values import plain_value
+from instar.cli.values import plain_bound
 from instar.model.schema import ColumnId
 from instar.parts.footer import Footer
 from instar.parts.reader import Stored, open_part
@@ -68,8 +68,8 @@ def _columns(footer: Footer, stored: Mapping[ColumnId, Stored]) -> list[dict[str
                 "type": str(column.type),
                 "nullable": column.nullable,
                 "key": column.id in footer.schema.key,
-                "lower": None if of is None else plain_value(of.type, of.lower),
-                "upper": None if of is None else plain_value(of.type, of.upper),
+                "lower": None if of is None else plain_bound(of.type, of.lower),
+                "upper": None if of is None else plain_bound(of.type, of.upper),
                 "nulls": None if of is None else of.nulls,
                 "nan": None if of is None else of.nan,
                 "bytes": None if lies is None else lies.bytes,

@@ -45,8 +45,11 @@ def plain_values(data_type: DataType, values: pa.ChunkedArray | pa.Array) -> lis
     return [row if valid else None for row, valid in zip(rows, array.is_valid().to_pylist(), strict=True)]
 
 
-def plain_value(data_type: DataType, value: pa.Scalar) -> Any:
-    return plain_values(data_type, pa.repeat(value, 1))[0]
+def plain_bound(data_type: DataType, bound: pa.Scalar) -> Any:
+    """Return a bound on values of a type as a plain value, None where there is none. A numeric's is a float."""
+    if not bound.is_valid:
+        return None
+    return plain_values(types.FLOAT64 if data_type == types.NUMERIC else data_type, pa.repeat(bound, 1))[0]
 
 
 def plain_cells(data_type: DataType, values: pa.ChunkedArray | pa.Array) -> list[Cell]:

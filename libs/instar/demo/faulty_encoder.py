@@ -23,7 +23,7 @@ def lying_dual_part(blobs: pa.Table, structs: pa.Table, schema: TableSchema, pro
     for struct in {"k_s", "v_s"} & set(content.column_names):
         place = content.schema.get_field_index(struct)
         content = content.set_column(place, content.schema.field(place), other.column(struct))
-    return seal_part(content, make_footer(blobs, schema, PartFormat.DUAL, provenance))
+    return seal_part([content], make_footer(blobs, schema, PartFormat.DUAL, provenance))
 
 
 def dual_part_with_wrong_value(

@@ -1,6 +1,8 @@
 """Write updates as one part."""
 
 import itertools
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,8 +50,9 @@ def write_part(
     """
     rows = sort_updates(check_updates(updates, schema), schema)
     footer = make_footer(rows, schema, format, provenance, codec=codec)
-    content = lay_out(rows, schema, format, codec_named(codec))
-    return seal_part(content, footer, ordinal=ordinal, row_group_rows=row_group_rows)
+    of_codec = codec_named(codec)
+    slices = (rows.slice(start, row_group_rows) for start in range(0, rows.num_rows, row_group_rows))
+    return seal_part((lay_out(each, schema, format, of_codec) for each in slices), footer, ordinal=ordinal)
 
 
 def make_footer(
@@ -70,29 +73,43 @@ def make_footer(
     )
 
 
-def seal_part(
-    content: pa.Table, footer: Footer, *, ordinal: int = 0, row_group_rows: int = ROW_GROUP_ROWS
-) -> WrittenPart:
-    """Return the file of `content`, which is sorted and laid out as the footer says, with the footer inside."""
-    encodings = choose_encodings(content, footer.format)
+def seal_part(groups: Iterable[pa.Table], footer: Footer, *, ordinal: int = 0) -> WrittenPart:
+    """Return the file of row groups, sorted and laid out as the footer says, with the footer inside.
+
+    While one group is written the next one is made.
+    """
+    ahead = _one_ahead(groups)
+    first = next(ahead)
+    encodings = choose_encodings(first, footer.format)
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(
         sink,
-        content.schema,
+        first.schema,
         compression="zstd",
         use_dictionary=encodings.dictionaries,
         column_encoding=encodings.others,
-        sorting_columns=_sorting_columns(content, footer),
+        sorting_columns=_sorting_columns(first, footer),
         write_page_index=True,
         write_page_checksum=True,
     ) as writer:
-        writer.write_table(content, row_group_size=row_group_rows)
+        for group in itertools.chain([first], ahead):
+            writer.write_table(group, row_group_size=group.num_rows)
         # Not as metadata of the Arrow schema, which is stored a second time.
         writer.add_key_value_metadata({FOOTER_KEY: footer.to_bytes()})
     data = sink.getvalue()
     key = part_key(footer.provenance, ordinal)
     codec_bytes = _stored_bytes(pq.read_metadata(pa.BufferReader(data)), BLOBS) if footer.codec else 0
     return WrittenPart(key, data.to_pybytes(), part_record(key, footer, size=data.size, codec_bytes=codec_bytes))
+
+
+def _one_ahead(groups: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Yield groups, each made by a thread while the one before it is in use."""
+    iterator = iter(groups)
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, iterator, None)
+        while (group := coming.result()) is not None:
+            coming = thread.submit(next, iterator, None)
+            yield group
 
 
 def part_record(key: str, footer: Footer, *, size: int, codec_bytes: int) -> pa.Table:

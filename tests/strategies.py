@@ -145,7 +145,7 @@ def schemas(draw: st.DrawFn, column_types: st.SearchStrategy[DataType] = types) 
     some_ids = st.lists(st.sampled_from(usable), unique=True) if usable else st.just([])
     key = draw(st.just([]) | some_ids)
     columns = tuple(
-        Column(ColumnId(number), name, of, number not in key and draw(st.booleans()))
+        Column(ColumnId(number), name, of, number not in key and draw(st.booleans()), draw(st.sampled_from([1, 1, 0])))
         for name, number, of in zip(drawn_names, ids, drawn_types, strict=True)
     )
     return TableSchema(

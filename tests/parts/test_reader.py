@@ -1,5 +1,6 @@
 import dataclasses
 import io
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from hypothesis import strategies as st
 from instar.codec.registry import codec_named
 from instar.demo.faulty_encoder import dual_part_with_wrong_value
 from instar.model.part import PartFormat
-from instar.model.schema import D_COLUMN, T_COLUMN, Column, ColumnId, TableSchema, UnknownColumn
-from instar.model.types import INT64
+from instar.model.schema import D_COLUMN, T_COLUMN, Column, ColumnId, TableName, TableSchema, UnknownColumn
+from instar.model.types import INT64, NUMERIC
+from instar.model.values import to_array, to_values
 from instar.parts.footer import BATCH_VERSION, ForeignFile
 from instar.parts.layout import lay_out
 from instar.parts.reader import ColumnTypeMismatch, IgnoredPart, ReadFormat, UnreadablePart, read_footer, read_part
 from instar.parts.updates import check_updates
 from instar.parts.writer import WrittenPart, make_footer, seal_part, write_part
+from instar.plan.write import as_updates
 from instar.storage.memory import MemoryStore
 from instar.storage.protocol import NotFound
 from tests.parts.samples import provenance, stored, stored_sample, updates, weather
@@ -234,4 +237,29 @@ def test_blobs_that_do_not_decode_are_named_with_part_row_and_column() -> None:
     content = content.set_column(0, content.schema.field("k"), pa.array([*content["k"].to_pylist()[:5], b""]))
     part = seal_part([content], make_footer(rows, schema, PartFormat.CODEC, provenance(schema)))
     with pytest.raises(UnreadablePart, match=f"{part.key}, column k: Row 5 holds 0 values .* 'station'"):
+        read_part(stored(part), part.key, schema)
+
+
+@pytest.mark.parametrize("format", [PartFormat.DUAL, PartFormat.STRUCTURED])
+def test_parts_of_both_encodings_of_a_type_are_read_as_one_table(format: PartFormat) -> None:
+    before, after = (
+        TableSchema(TableName("db", "t"), (Column(ColumnId(1), "price", NUMERIC, encoding=version),))
+        for version in (0, 1)
+    )
+    for schema in (before, after):
+        prices = to_array(NUMERIC, [Decimal("1.50"), None, Decimal("NaN")])
+        rows = as_updates(pa.table({"price": prices}), 0)
+        part = write_part(rows, schema, format, provenance(schema))
+        found = read_part(stored(part), part.key, after)
+        assert [value and str(value) for value in to_values(NUMERIC, found["price"])] == ["1.5", None, "NaN"]
+
+
+def test_an_encoding_of_a_newer_release_is_refused_by_name() -> None:
+    schema = TableSchema(TableName("db", "t"), (Column(ColumnId(1), "price", NUMERIC),))
+    rows = as_updates(pa.table({"price": to_array(NUMERIC, [Decimal(1)])}), 0)
+    content = lay_out(rows, schema, PartFormat.STRUCTURED, codec_named("row"))
+    newer = content.schema.field(0).with_metadata({"PARQUET:field_id": "1", "ARROW:extension:name": "instar.7.numeric"})
+    content = content.cast(content.schema.set(0, newer))
+    part = seal_part([content], make_footer(rows, schema, PartFormat.STRUCTURED, provenance(schema)))
+    with pytest.raises(UnreadablePart, match=r"column 'price': encoding version 7 is unknown\. A newer release"):
         read_part(stored(part), part.key, schema)

@@ -80,6 +80,15 @@ def test_a_type_without_order_has_no_bounds_but_counts_its_nulls(data: st.DataOb
     assert (found.lower.is_valid, found.upper.is_valid, found.nulls) == (False, False, cells.count(None))
 
 
+@given(st.data(), types)
+def test_an_opaque_column_counts_its_nulls_and_knows_nothing_else(data: st.DataObject, data_type: DataType) -> None:
+    cells = data.draw(st.lists(st.none() | values(data_type), max_size=5))
+    column = Column(ColumnId(5), "x", data_type, encoding=0)
+    (found,) = collect_statistics([column], pa.table({"x": to_array(data_type, cells)}))
+    assert (found.lower.is_valid, found.upper.is_valid, found.nan) == (False, False, None)
+    assert found.nulls == cells.count(None)
+
+
 @given(st.data(), st.sampled_from([t for t in SCALARS if can_be_key(t) and t not in (STRING, BYTES)]))
 def test_bounds_of_fixed_size_types_are_tight(data: st.DataObject, data_type: DataType) -> None:
     cells = data.draw(st.lists(values(data_type).filter(lambda cell: cell == cell), min_size=1, max_size=10))  # noqa: PLR0124

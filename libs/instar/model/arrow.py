@@ -15,7 +15,7 @@ from instar.model.types import DataType, UnsupportedType, list_of, record_of
 
 ENCODING_VERSION = 1
 OPAQUE_VERSION = 0
-"""Any type as the bytes of a datum of the `row` codec: what a type has before it has an encoding of its own."""
+"""Any type as a row of the `row` codec with one datum: what a type has before it has an encoding of its own."""
 EXTENSION_KEY = b"ARROW:extension:name"
 
 NUMERIC = pa.struct([pa.field("lossy", pa.float64()), pa.field("actual", pa.string())])
@@ -117,6 +117,16 @@ def extension_name(data_type: DataType, version: int = ENCODING_VERSION) -> str 
     if version == OPAQUE_VERSION or data_type in _NOT_ARROWS_OWN or data_type.kind in ("array", "range"):
         return f"instar.{version}.{data_type.kind}"
     return None
+
+
+def encoding_version(field: pa.Field) -> int:
+    """Return the version of the encoding of a column in a file, as its extension name says."""
+    name = (field.metadata or {}).get(EXTENSION_KEY, b"").decode()
+    match name.split("."):
+        case ["instar", version, _] if version.isdecimal():
+            return int(version)
+        case _:
+            return ENCODING_VERSION
 
 
 def in_file(values: pa.ChunkedArray, data_type: DataType) -> pa.ChunkedArray:

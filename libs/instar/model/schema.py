@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from instar.clock import IdSource
 from instar.errors import InstarError
-from instar.model.arrow import to_arrow
+from instar.model.arrow import ENCODING_VERSION, OPAQUE_VERSION, to_arrow
 from instar.model.types import DataType, can_be_key, parse_type
 
 ColumnId = NewType("ColumnId", int)
@@ -71,6 +71,14 @@ class Column:
     name: str
     type: DataType
     nullable: bool = True
+    encoding: int = ENCODING_VERSION
+    """The version of its type's encoding in new files; old files say their own."""
+
+    def __post_init__(self) -> None:
+        if self.encoding not in (OPAQUE_VERSION, ENCODING_VERSION):
+            raise InvalidSchema(
+                f"Column {self.name!r} has encoding {self.encoding}.", help="A newer release may know it; use 1, or 0."
+            )
 
     def arrow_field(self) -> pa.Field:
         return pa.field(self.name, to_arrow(self.type), self.nullable, {FIELD_ID_KEY: str(self.id).encode()})
@@ -202,7 +210,8 @@ class TableSchema:
         return {
             "name": str(self.name),
             "columns": [
-                {"id": c.id, "name": c.name, "type": str(c.type), "nullable": c.nullable} for c in self.columns
+                {"id": c.id, "name": c.name, "type": str(c.type), "nullable": c.nullable, "encoding": c.encoding}
+                for c in self.columns
             ],
             "key": list(self.key),
             "merge_mode": self.merge_mode.value,
@@ -213,7 +222,10 @@ class TableSchema:
     def from_json(cls, value: Mapping[str, Any]) -> "TableSchema":
         return cls(
             TableName.parse(value["name"]),
-            tuple(Column(ColumnId(c["id"]), c["name"], parse_type(c["type"]), c["nullable"]) for c in value["columns"]),
+            tuple(
+                Column(ColumnId(c["id"]), c["name"], parse_type(c["type"]), c["nullable"], c["encoding"])
+                for c in value["columns"]
+            ),
             tuple(ColumnId(number) for number in value["key"]),
             MergeMode(value["merge_mode"]),
             tuple(ColumnId(number) for number in value["sort_by"]),

@@ -16,11 +16,13 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from instar.codec.protocol import Codec
-from instar.model.arrow import EXTENSION_KEY, extension_name, in_file
+from instar.codec.row import RowCodec
+from instar.model.arrow import EXTENSION_KEY, OPAQUE_VERSION, extension_name, in_file
 from instar.model.part import PartFormat
 from instar.model.schema import D_COLUMN, FIELD_ID_KEY, T_COLUMN, UPDATE_FIELDS, Column, ColumnId, TableSchema
 
 BLOBS = ("k", "v")
+OPAQUE_CODEC = RowCodec()
 _STRUCTS = {"k": "k_s", "v": "v_s"}
 _TIME_AND_DIFF = (pa.field("t", pa.int64(), nullable=False), pa.field("d", pa.int64(), nullable=False))
 
@@ -68,20 +70,26 @@ def _blobs(schema: TableSchema) -> Iterable[tuple[str, tuple[Column, ...]]]:
 
 
 def _structured(updates: pa.Table, schema: TableSchema) -> pa.Table:
-    stored = [in_file(updates.column(column.name), column.type) for column in schema.columns]
+    stored = [_stored(column, updates) for column in schema.columns]
     fields = [*map(_file_field, schema.columns, (values.type for values in stored)), *UPDATE_FIELDS]
     arrays = [*stored, updates.column(T_COLUMN), updates.column(D_COLUMN)]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def _struct(name: str, columns: tuple[Column, ...], updates: pa.Table) -> tuple[pa.Field, pa.Array]:
-    arrays = [_one_array(in_file(updates.column(column.name), column.type)) for column in columns]
+    arrays = [_one_array(_stored(column, updates)) for column in columns]
     fields = [*map(_file_field, columns, (values.type for values in arrays))]
     return pa.field(name, pa.struct(fields), nullable=False), pa.StructArray.from_arrays(arrays, fields=fields)
 
 
+def _stored(column: Column, updates: pa.Table) -> pa.ChunkedArray:
+    if column.encoding == OPAQUE_VERSION:
+        return pa.chunked_array([OPAQUE_CODEC.encode([column], updates)])
+    return in_file(updates.column(column.name), column.type)
+
+
 def _file_field(column: Column, stored: pa.DataType) -> pa.Field:
-    name = extension_name(column.type)
+    name = extension_name(column.type, column.encoding)
     metadata = {FIELD_ID_KEY: str(column.id).encode()} | ({EXTENSION_KEY: name.encode()} if name else {})
     return pa.field(column.name, stored, nullable=True, metadata=metadata)
 

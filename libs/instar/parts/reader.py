@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 from instar.codec.protocol import CodecError
 from instar.codec.registry import codec_named
 from instar.errors import InstarError
-from instar.model.arrow import in_memory, to_arrow
+from instar.model.arrow import ENCODING_VERSION, OPAQUE_VERSION, encoding_version, in_memory, to_arrow
 from instar.model.part import PartFormat
 from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
 from instar.parts.footer import Footer, parse_footer
-from instar.parts.layout import blob_columns, stored_columns, time_and_diff
+from instar.parts.layout import OPAQUE_CODEC, blob_columns, stored_columns, time_and_diff
 from instar.storage.protocol import Store
 
 ReadFormat = Literal["codec", "structured"]
@@ -87,10 +87,8 @@ class OpenPart:
         codec = codec_named(self.footer.codec or "")
         found: dict[ColumnId, pa.ChunkedArray] = {}
         for blob, of in blobs.items():
-            try:
+            with _decoding(self.key, blob):
                 rows = codec.decode(of, table.column(blob).combine_chunks())
-            except CodecError as error:
-                raise UnreadablePart(f"{self.key}, column {blob}: {error.fact}", help=error.help) from error
             found.update(zip((column.id for column in of), rows.columns, strict=True))
         return self._assemble(wanted, found, table)
 
@@ -99,7 +97,22 @@ class OpenPart:
         stored = stored_columns(self.file.schema_arrow, self.footer.format)
         paths = {column.id: stored[column.id] for column in wanted if column.id in stored}
         table = self._read([".".join(path) for path in paths.values()])
-        return self._assemble(wanted, {number: _follow(table, path) for number, path in paths.items()}, table)
+        found = {column.id: self._values(column, paths[column.id], table) for column in wanted if column.id in paths}
+        return self._assemble(wanted, found, table)
+
+    def _values(self, column: Column, path: tuple[str, ...], table: pa.Table) -> pa.ChunkedArray:
+        """Return a structured column as it is in memory."""
+        version = encoding_version(_field(self.file.schema_arrow, path))
+        values = _follow(table, path)
+        if version == OPAQUE_VERSION:
+            with _decoding(self.key, column.name):
+                return OPAQUE_CODEC.decode([column], values.combine_chunks()).column(0)
+        if version != ENCODING_VERSION:
+            raise UnreadablePart(
+                f"{self.key}, column {column.name!r}: encoding version {version} is unknown.",
+                help="A newer release wrote it; read it with that.",
+            )
+        return in_memory(values, column.type)
 
     def stored(self) -> dict[ColumnId, "Stored"]:
         """Return how the structured columns lie in the file."""
@@ -123,7 +136,7 @@ class OpenPart:
             values = found.get(column.id)
             if values is None:
                 values = pa.nulls(table.num_rows, to_arrow(column.type))
-            elif (values := in_memory(values, column.type)).type != to_arrow(column.type):
+            elif values.type != to_arrow(column.type):
                 raise ColumnTypeMismatch(
                     f"Column {column.name!r} is {column.type}, but {values.type} in {self.key}.",
                     help="Read the part with the schema that it was written with.",
@@ -149,6 +162,13 @@ def _chunks(metadata: pq.FileMetaData) -> Iterator[pq.ColumnChunkMetaData]:
         yield from (group.column(place) for place in range(group.num_columns))
 
 
+def _field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
+    field = schema.field(path[0])
+    for name in path[1:]:
+        field = field.type.field(name)
+    return field
+
+
 def _follow(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:
     values = table.column(path[0])
     for name in path[1:]:
@@ -166,6 +186,14 @@ def _choose_encoding(part: OpenPart, read_format: ReadFormat, ignored: AbstractS
             )
         return "structured"
     return "codec" if bad or part.footer.format is PartFormat.CODEC else read_format
+
+
+@contextlib.contextmanager
+def _decoding(key: str, column: str) -> Iterator[None]:
+    try:
+        yield
+    except CodecError as error:
+        raise UnreadablePart(f"{key}, column {column}: {error.fact}", help=error.help) from error
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from instar.model.arrow import bound_type
+from instar.model.arrow import OPAQUE_VERSION, bound_type
 from instar.model.part import Statistic, statistics_field
 from instar.model.schema import Column, ColumnId
 from instar.model.types import NUMERIC, DataType, parse_type
@@ -33,7 +33,8 @@ class ColumnStatistics:
     lower: pa.Scalar
     upper: pa.Scalar
     nulls: int
-    nan: bool
+    nan: bool | None
+    """None where unknown, as for an opaque column."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -78,6 +79,8 @@ def statistics_table(statistics: Sequence[ColumnStatistics]) -> pa.Table:
 def _of_column(column: Column, values: pa.ChunkedArray) -> ColumnStatistics:
     bound = bound_type(column.type) or pa.null()
     lower = upper = pa.scalar(None, bound)
+    if column.encoding == OPAQUE_VERSION:
+        return ColumnStatistics(column.id, column.type, lower, upper, values.null_count, nan=None)
     nan = False
     if not pa.types.is_null(bound):
         present = (pc.struct_field(values, "lossy") if column.type == NUMERIC else values).drop_null()

@@ -117,6 +117,7 @@ def test_other_writers_may_write_decimals_and_json_as_they_like() -> None:
     [
         ("numeric", Datum(numeric_value="ten"), "'ten'"),
         ("uuid", Datum(uuid_value=b"short"), "5 bytes"),
+        ("list<jsonb>", Datum(list_value=Values(values=[Datum(jsonb_value="[1,"), Datum()])), r"'\[1,'"),
         ("interval", Datum(interval_value=b""), "0 bytes"),
         ("int16", Datum(int16_value=40_000), "40000"),
         ("time", Datum(time_value=-1), "-1"),

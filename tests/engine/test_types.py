@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -10,12 +11,13 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from instar.engine.types import from_spark_form, spark_fields, spark_type, to_spark_form
-from instar.model.arrow import to_arrow
+from instar.model.arrow import bound_type, extension_name, to_arrow
 from instar.model.schema import Column, ColumnId
 from instar.model.types import SCALARS, DataType, UnsupportedType, parse_type
 from instar.model.values import MICROS_PER_DAY, AclItem, Array, Interval, InvalidValue, Range, to_array
 from tests.strategies import exact_rows, types, values
 
+REFERENCE = Path(__file__).parents[2] / "docs/reference/types.md"
 ENDS: dict[str, list[Any]] = {
     "bool": [True, False],
     "int16": [-(2**15), 2**15 - 1],
@@ -103,6 +105,28 @@ def test_values_of_any_type_come_back_from_their_spark_form(data: st.DataObject,
 )
 def test_a_type_shows_as_the_nearest_that_spark_has(text: str, shown: str) -> None:
     assert spark_type(parse_type(text)) == shown
+
+
+def reference_table(heading: str) -> dict[str, list[str]]:
+    """Return the cells of the rows below a heading of the reference, by type."""
+    section = REFERENCE.read_text().split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = (line for line in section.splitlines() if line.startswith("| `"))
+    rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return {first.strip("`"): rest for first, *rest in rows}
+
+
+def test_the_reference_says_how_each_type_lies_and_shows() -> None:
+    in_files, in_engines = reference_table("In Arrow and in files"), reference_table("In engines")
+    assert in_files.keys() == in_engines.keys()
+    assert in_files.keys() >= {str(data_type) for data_type in SCALARS}
+    for text, (*_, shown) in in_engines.items():
+        data_type = parse_type(text)
+        arrow_type, stored, ranges = in_files[text]
+        assert arrow_type.split("`")[1] == str(to_arrow(data_type))
+        assert shown.split("`")[1] == spark_type(data_type).replace("`", "")
+        assert (ranges != "no") == (bound_type(data_type) is not None)
+        if (name := extension_name(data_type)) is not None:
+            assert stored == f"`{name}`"
 
 
 def test_what_spark_has_is_passed_on_as_it_is() -> None:

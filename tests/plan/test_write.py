@@ -296,7 +296,10 @@ def test_values_are_cast_where_none_changes(column: str, values: pa.Array) -> No
         (pa.table({"k": ["007"]}), "Column 'k' of db.t is int64; string does not fit: values would change."),
         (pa.table({"k": [1], "s": [b"\xff"]}), "Column 's' of db.t is string; binary does not fit"),
         (pa.table({"k": [1], "s": [[1]]}), "Column 's' of db.t is string; list<item: int64> does not fit"),
-        (pa.table({"k": [1], "at": pa.array([1], pa.timestamp("ns"))}), "Column 'at' of db.t is timestamp; timestamp[ns]"),
+        (
+            pa.table({"k": [1], "at": pa.array([1], pa.timestamp("ns"))}),
+            "Column 'at' of db.t is timestamp; timestamp[ns]",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "rows",
 )

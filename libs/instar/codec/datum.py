@@ -61,7 +61,7 @@ def _to_cell(data_type: DataType, datum: Datum) -> Any:
         raise InvalidValue(f"{len(value)} bytes")
     if data_type == types.NUMERIC:
         return _to_numeric(value)
-    return json_text(parse_json(value)) if data_type == types.JSONB else value
+    return _to_json(value) if data_type == types.JSONB else value
 
 
 def _to_composite(stored: DataType, datums: Sequence[Datum]) -> Any:
@@ -70,6 +70,13 @@ def _to_composite(stored: DataType, datums: Sequence[Datum]) -> Any:
     if len(datums) != len(stored.parts):
         raise InvalidValue(f"{len(datums)} values for {len(stored.parts)} fields")
     return {name: _to_cell(part, datum) for (name, part), datum in zip(stored.parts, datums, strict=True)}
+
+
+def _to_json(text: str) -> str:
+    try:
+        return json_text(parse_json(text))
+    except (InvalidValue, RecursionError) as error:
+        raise InvalidValue(f"{text[:40]!r}") from error
 
 
 def _to_numeric(text: str) -> dict[str, Any]:

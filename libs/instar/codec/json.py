@@ -108,7 +108,7 @@ def _members(column: Column, values: Iterable[Any]) -> list[str]:
         try:
             members.append(f"{key}:{form.text(value)}")
         except InvalidValue as error:
-            raise _in_cell(column, number, error) from error
+            raise in_cell(column, number, error) from error
     return members
 
 
@@ -142,10 +142,11 @@ def _read_cell(column: Column, row: Mapping[str, Any], number: int) -> Any:
     try:
         return form_of(column.type).value(row[column.name])
     except InvalidValue as error:
-        raise _in_cell(column, number, error) from error
+        raise in_cell(column, number, error) from error
 
 
-def _in_cell(column: Column, number: int, error: InvalidValue) -> CodecError:
+def in_cell(column: Column, number: int, error: InvalidValue) -> CodecError:
+    """Return the error of a value, with the row and the column that it is in."""
     return CodecError(
         f"Row {number}, column {column.name!r}, which is {column.type}: {error.fact}", help=error.help or _OTHER_COLUMNS
     )

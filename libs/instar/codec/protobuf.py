@@ -26,7 +26,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from instar.codec.json import checked, to_table
+from instar.codec.json import checked, in_cell, to_table
 from instar.codec.protocol import CodecError
 from instar.model import types
 from instar.model.schema import Column
@@ -78,7 +78,7 @@ class ProtobufCodec:
                 try:
                     _set(message, field, value)
                 except InvalidValue as error:
-                    raise _in_cell(column, number, error) from error
+                    raise in_cell(column, number, error) from error
         return pa.array([message.SerializePartialToString(deterministic=True) for message in messages], pa.binary())
 
     def decode(self, columns: Sequence[Column], blobs: pa.BinaryArray) -> pa.Table:
@@ -94,7 +94,7 @@ class ProtobufCodec:
                 try:
                     values.append(_get(message, field))
                 except InvalidValue as error:
-                    raise _in_cell(column, number, error) from error
+                    raise in_cell(column, number, error) from error
         return to_table(columns, cells)
 
     def _field_of(self, column: Column) -> "_Field":
@@ -129,10 +129,6 @@ def _find_message(descriptor_set: bytes, name: str) -> Descriptor:
         raise CodecError(
             f"The descriptor set has no message {name!r}.", help="Give its full name, such as package.Message."
         ) from None
-
-
-def _in_cell(column: Column, number: int, error: InvalidValue) -> CodecError:
-    return CodecError(f"Row {number}, column {column.name!r}, which is {column.type}: {error.fact}", help=error.help)
 
 
 # Which field holds which column.

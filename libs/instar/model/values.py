@@ -108,7 +108,7 @@ def parse_json(text: str) -> Any:
     """Return what a JSON text means, numbers as exact decimals."""
     try:
         return json.loads(text, parse_float=Decimal, parse_int=Decimal, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, ArithmeticError, RecursionError) as error:
         raise InvalidValue(f"{text[:40]!r} is no JSON: {error}.", help="Write JSON as RFC 8259 has it.") from error
 
 

@@ -228,7 +228,7 @@ def damaged_shelf() -> tuple[Shelf, str]:
     with shelf.store.open_input(key) as file:
         group = pq.read_metadata(file).row_group(0)
     chunk = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == "v_s.f")
-    data[chunk.dictionary_page_offset + chunk.total_compressed_size - 1] ^= 0xFF
+    data[chunk.data_page_offset + chunk.total_compressed_size - 1] ^= 0xFF
     shelf.store.put(key, bytes(data))
     return shelf, key
 

@@ -26,7 +26,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from instar.codec.json import checked, in_cell, to_table
+from instar.codec.columns import in_cell, to_cells, to_table
 from instar.codec.protocol import CodecError
 from instar.model import types
 from instar.model.schema import Column
@@ -73,7 +73,7 @@ class ProtobufCodec:
     def encode(self, columns: Sequence[Column], rows: pa.Table) -> pa.BinaryArray:
         fields = [self._field_of(column) for column in columns]
         messages = [self._message() for _ in range(rows.num_rows)]
-        for column, field, values in zip(columns, fields, checked(columns, rows), strict=True):
+        for column, field, values in zip(columns, fields, to_cells(columns, rows), strict=True):
             for number, (message, value) in enumerate(zip(messages, values, strict=True)):
                 try:
                     _set(message, field, value)

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from instar.codec import wire
+from instar.codec.columns import check_types
 from instar.codec.datum import COMPOSITE, LIMITS, SIZES, decode_rows, field_name
-from instar.codec.protocol import CodecError
 from instar.codec.row_pb2 import Datum
 from instar.codec.wire import FIXED32, FIXED64, LENGTH, VARINT, Spans, join, tag_of, write_field
 from instar.model import types
@@ -53,8 +53,7 @@ class RowCodec:
     name = "row"
 
     def encode(self, columns: Sequence[Column], rows: pa.Table) -> pa.BinaryArray:
-        for column in columns:
-            _check_type(column, rows.column(column.name).type)
+        check_types(columns, rows)
         if not columns:
             return pa.array([b""] * rows.num_rows, pa.binary())
         chosen = pa.Table.from_arrays([rows.column(c.name) for c in columns], [str(n) for n in range(len(columns))])
@@ -70,14 +69,6 @@ class RowCodec:
             for place, column in enumerate(columns)
         ]
         return pa.Table.from_arrays(arrays, schema=pa.schema([column.arrow_field() for column in columns]))
-
-
-def _check_type(column: Column, found: pa.DataType) -> None:
-    if found != to_arrow(column.type):
-        raise CodecError(
-            f"Column {column.name!r} is {column.type}, but its values are {found}.",
-            help=f"Cast them to {to_arrow(column.type)}.",
-        )
 
 
 def _one_chunk(table: pa.Table) -> list[pa.Array]:

@@ -2,15 +2,20 @@
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NewType
 
+import numpy as np
 import pyarrow as pa
 
 from instar.clock import IdSource
 from instar.errors import InstarError
 from instar.model.arrow import ENCODING_VERSION, OPAQUE_VERSION, to_arrow
-from instar.model.types import DataType, can_be_key, parse_type
+from instar.model.json_forms import read_value, write_value
+from instar.model.settings import TableSettings
+from instar.model.types import DATE, TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, DataType, can_be_key, parse_type
+from instar.model.values import InvalidValue, to_array
 
 ColumnId = NewType("ColumnId", int)
 
@@ -23,6 +28,7 @@ UPDATE_FIELDS = (pa.field(T_COLUMN, pa.int64(), nullable=False), pa.field(D_COLU
 FIELD_ID_KEY = b"PARQUET:field_id"
 LAST_ID = 2**31 - 1
 """Parquet's field ids are 32-bit integers."""
+_CALENDAR = frozenset({DATE, TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS})
 
 
 class InvalidSchema(InstarError):
@@ -73,31 +79,110 @@ class Column:
     nullable: bool = True
     encoding: int = ENCODING_VERSION
     """The version of its type's encoding in new files; old files say their own."""
+    initial_default: str | None = None
+    """What rows show that were written before the column was there, as `model.json_forms` writes it. Never changes."""
+    write_default: str | None = None
+    """What later rows get that come without the column."""
 
     def __post_init__(self) -> None:
+        for default in (self.initial_default, self.write_default):
+            if default is not None:
+                self._read(default)
         if self.encoding not in (OPAQUE_VERSION, ENCODING_VERSION):
             raise InvalidSchema(
                 f"Column {self.name!r} has encoding {self.encoding}.", help="A newer release may know it; use 1, or 0."
             )
 
+    def with_default(self, value: Any) -> "Column":
+        """Return the column with another default for rows to come; None is none."""
+        try:
+            text = None if value is None else write_value(self.type, value)
+        except InvalidValue as error:
+            raise self._bad_default(error) from error
+        return replace(self, write_default=text)
+
+    def repeat(self, default: str | None, count: int) -> pa.Array:
+        """Return a default, or null, `count` times."""
+        value = None if default is None else self._read(default)
+        return to_array(self.type, [value]).take(pa.array(np.zeros(count, np.int64)))
+
+    def _read(self, default: str) -> Any:
+        try:
+            return read_value(self.type, default)
+        except InvalidValue as error:
+            raise self._bad_default(error) from error
+
+    def _bad_default(self, error: InvalidValue) -> InvalidSchema:
+        return InvalidSchema(f"The default of {self.name!r} does not fit: {error.fact}", help=f"It is {self.type}.")
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "type": str(self.type)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Column":
+        return cls(**{**value, "id": ColumnId(value["id"]), "type": parse_type(value["type"])})
+
     def arrow_field(self) -> pa.Field:
         return pa.field(self.name, to_arrow(self.type), self.nullable, {FIELD_ID_KEY: str(self.id).encode()})
 
 
+class PartitionUnit(enum.StrEnum):
+    """How fine a partition is."""
+
+    VALUE = "value"
+    HOUR = "hour"
+    DAY = "day"
+    MONTH = "month"
+    YEAR = "year"
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Rows with different values of a column, or in different units of its time, are never in one part."""
+
+    column: ColumnId
+    unit: PartitionUnit = PartitionUnit.VALUE
+
+    def to_json(self) -> list[Any]:
+        return [self.column, self.unit.value]
+
+
 @dataclass(frozen=True)
 class TableSchema:
-    """A table: its columns in order, its key, what its updates mean and how its parts are sorted."""
+    """A table: its columns in order, its key, what its updates mean and how its parts are split and sorted."""
 
     name: TableName
     columns: tuple[Column, ...]
     key: tuple[ColumnId, ...] = ()
     merge_mode: MergeMode = MergeMode.APPEND
     sort_by: tuple[ColumnId, ...] = ()
+    partition_by: tuple[Partition, ...] = ()
+    lookup: tuple[ColumnId, ...] = ()
+    """Columns that are asked for single values: parts keep a bloom filter of them."""
+    keep_statistics: tuple[ColumnId, ...] = ()
+    """Columns whose statistics are kept however many bytes they take. Those of the key always are."""
+    dropped: tuple[ColumnId, ...] = ()
+    """Ids of columns that were dropped; files may hold values under them."""
+    settings: TableSettings = field(default_factory=TableSettings)
 
     def __post_init__(self) -> None:
         self._check_columns()
         self._check_ids("key", self.key)
         self._check_ids("sort_by", self.sort_by)
+        self._check_ids("lookup", self.lookup)
+        self._check_ids("keep_statistics", self.keep_statistics, sortable=False)
+        self._check_ids("partition_by", tuple(of.column for of in self.partition_by))
+        for of in self.partition_by:
+            if of.unit is not PartitionUnit.VALUE and self.column_by_id(of.column).type not in _CALENDAR:
+                column = self.column_by_id(of.column)
+                raise InvalidSchema(
+                    f"{self.name} can't be split by the {of.unit} of {column.name!r}, which is {column.type}.",
+                    help="Only dates and timestamps have one.",
+                )
+        if reused := set(self.dropped) & {column.id for column in self.columns}:
+            raise InvalidSchema(
+                f"{self.name} uses the id {min(reused)} of a dropped column again.", help="Draw another."
+            )
         if (self.merge_mode is MergeMode.UPSERT) != bool(self.key):
             raise InvalidSchema(
                 f"{self.name} is {self.merge_mode} with {len(self.key)} key columns.",
@@ -124,13 +209,13 @@ class TableSchema:
             names.add(column.name.lower())
             ids.add(column.id)
 
-    def _check_ids(self, role: str, named: tuple[ColumnId, ...]) -> None:
+    def _check_ids(self, role: str, named: tuple[ColumnId, ...], *, sortable: bool = True) -> None:
         """Check that `named` are columns of this table, each once."""
         if unknown := set(named) - {column.id for column in self.columns}:
             raise InvalidSchema(
                 f"{self.name} has no column with id {min(unknown)}.", help=f"Its {role} names its own columns."
             )
-        if unfit := [c for c in map(self.column_by_id, named) if not can_be_key(c.type)]:
+        if unfit := [c for c in map(self.column_by_id, named) if sortable and not can_be_key(c.type)]:
             raise InvalidSchema(
                 f"The {role} of {self.name} names {unfit[0].name!r}, which is {unfit[0].type}.",
                 help="Rows can't be sorted by such values: name columns of numbers, texts, bytes, times or uuids.",
@@ -150,17 +235,25 @@ class TableSchema:
         merge_mode: MergeMode | str = MergeMode.APPEND,
         sort_by: Sequence[str] = (),
         required: Iterable[str] = (),
+        defaults: Mapping[str, Any] = MappingProxyType({}),
+        partition_by: Mapping[str, PartitionUnit | str] = MappingProxyType({}),
+        lookup: Sequence[str] = (),
+        keep_statistics: Sequence[str] = (),
+        settings: TableSettings | None = None,
     ) -> "TableSchema":
         """Define a new table from column names and type names, drawing an id for each column.
 
-        Key columns and those in `required` are not nullable. `sort_by` is the key unless given.
+        Key columns and those in `required` are not nullable. `sort_by` is the key unless given. `defaults` are values
+        as `model.values` has them; `partition_by` has a unit for each column.
         """
         drawn: set[int] = set()
         while len(drawn) < len(columns):
             drawn.add(ids())
         not_null = set(required) | set(key)
         built = tuple(
-            Column(ColumnId(number), column, parse_type(type_name), column not in not_null)
+            Column(ColumnId(number), column, parse_type(type_name), column not in not_null).with_default(
+                defaults.get(column)
+            )
             for number, (column, type_name) in zip(sorted(drawn), columns.items(), strict=True)
         )
         by_name = {column.name: column.id for column in built}
@@ -170,8 +263,19 @@ class TableSchema:
                 raise InvalidSchema(f"{name} has no column {missing[0]!r}.", help=f"It has: {', '.join(by_name)}.")
             return tuple(by_name[n] for n in names)
 
-        resolve(required)
-        return cls(TableName.parse(name), built, resolve(key), MergeMode(merge_mode), resolve(sort_by) or resolve(key))
+        resolve([*required, *defaults])
+        units = map(PartitionUnit, partition_by.values())
+        return cls(
+            TableName.parse(name),
+            built,
+            resolve(key),
+            MergeMode(merge_mode),
+            resolve(sort_by) or resolve(key),
+            tuple(map(Partition, resolve(partition_by), units)),
+            resolve(lookup),
+            resolve(keep_statistics),
+            settings=settings or TableSettings(),
+        )
 
     def column(self, name: str) -> Column:
         """Return the column called `name`, ignoring case."""
@@ -206,27 +310,40 @@ class TableSchema:
         """Return the Arrow schema of updates: the rows with their logical time and diff."""
         return pa.schema([*map(self.update_field, self.columns), *UPDATE_FIELDS])
 
+    def in_files(self) -> "TableSchema":
+        """Return the table as its files know it: with names that may leave the catalog."""
+        if not self.settings.names_by_id:
+            return self
+        return replace(self, columns=tuple(replace(column, name=f"c{column.id}") for column in self.columns))
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": str(self.name),
-            "columns": [
-                {"id": c.id, "name": c.name, "type": str(c.type), "nullable": c.nullable, "encoding": c.encoding}
-                for c in self.columns
-            ],
+            "columns": [column.to_json() for column in self.columns],
             "key": list(self.key),
             "merge_mode": self.merge_mode.value,
             "sort_by": list(self.sort_by),
+            "partition_by": [of.to_json() for of in self.partition_by],
+            "lookup": list(self.lookup),
+            "keep_statistics": list(self.keep_statistics),
+            "dropped": list(self.dropped),
+            "settings": self.settings.to_json(),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "TableSchema":
+        def ids(role: str) -> tuple[ColumnId, ...]:
+            return tuple(ColumnId(number) for number in value[role])
+
         return cls(
             TableName.parse(value["name"]),
-            tuple(
-                Column(ColumnId(c["id"]), c["name"], parse_type(c["type"]), c["nullable"], c["encoding"])
-                for c in value["columns"]
-            ),
-            tuple(ColumnId(number) for number in value["key"]),
+            tuple(map(Column.from_json, value["columns"])),
+            ids("key"),
             MergeMode(value["merge_mode"]),
-            tuple(ColumnId(number) for number in value["sort_by"]),
+            ids("sort_by"),
+            tuple(Partition(ColumnId(number), PartitionUnit(unit)) for number, unit in value["partition_by"]),
+            ids("lookup"),
+            ids("keep_statistics"),
+            ids("dropped"),
+            TableSettings.from_json(value["settings"]),
         )

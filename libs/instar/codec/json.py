@@ -60,7 +60,7 @@ def _parse(blob: bytes | None, number: int) -> dict[str, Any]:
     try:
         return to_fields(parse(blob.decode()))
     except (InvalidValue, UnicodeDecodeError) as error:
-        fact = error.fact if isinstance(error, InvalidValue) else f"The blob is no text: {error}."
+        fact = error.fact if isinstance(error, InvalidValue) else f"The blob is no JSON: {error}."
         raise CodecError(f"Row {number}: {fact}", help=_FOREIGN) from error
 
 

@@ -272,7 +272,7 @@ def test_a_repeated_key_is_named() -> None:
     ids=range(11),
 )
 def test_broken_json_names_the_row(blob: bytes) -> None:
-    with pytest.raises(CodecError, match="Row 1: .* is no JSON"):
+    with pytest.raises(CodecError, match=r"Row 1: .* is no JSON"):
         CODEC.decode([AGE], blobs('{"age":1}', blob))
 
 
@@ -315,5 +315,5 @@ def test_a_flipped_byte_is_a_codec_error_or_another_value(
 
 @pytest.mark.parametrize("data_type", [FLOAT64, NUMERIC], ids=str)
 def test_numbers_that_are_not_finite_are_no_json_numbers(data_type: DataType) -> None:
-    with pytest.raises(CodecError, match="Row 0: .* is no JSON: Infinity is no number"):
+    with pytest.raises(CodecError, match=r"Row 0: .* is no JSON: Infinity is no number"):
         read(data_type, "Infinity")

@@ -1,7 +1,7 @@
 """Parts: what the catalog knows of each immutable file.
 
 Parts of one table travel as one Arrow table, a row per part, so that planning is column arithmetic. Beside the fixed
-fields below it has four columns per table column with statistics, named by the column's id (`statistics_field`).
+fields below it has columns for what is known of each table column, named by the column's id (`statistics_field`).
 A part that lacks one of those, or holds a null in it, knows nothing of that kind about the column.
 """
 
@@ -45,20 +45,58 @@ PART_FIELDS = pa.schema(
     ]
 )
 
-Statistic = Literal["lower", "upper", "nulls", "nan"]
+Statistic = Literal[
+    "lower",
+    "upper",
+    "nulls",
+    "nan",
+    "values",
+    "bloom",
+    "kinds",
+    "lower_number",
+    "upper_number",
+    "lower_string",
+    "upper_string",
+]
+"""What a part may know of a column, of a field of a record, or of a key of JSON objects. Each is null where unknown.
+
+- `lower` and `upper` bound every value that is neither null nor NaN; both are null too where there is none, or where
+  the type has no order.
+- `nulls` counts nulls; `nan` says whether a NaN is present.
+- `values` is the exact set of the values that are neither null nor NaN.
+- `bloom` is a bloom filter of them (`model.bloom`).
+- `kinds` says which kinds of JSON values there are, as a sum of `JSON_KINDS`; the other four bound the numbers, as
+  their nearest floats, and the strings among them.
+"""
+
+JSON_KINDS = {"null": 1, "boolean": 2, "number": 4, "string": 8, "array": 16, "object": 32}
+
+KEY_LOWER, KEY_UPPER = "key.lower", "key.upper"
+"""The least and the greatest key row of a part, as bytes that sort as keys do (`model.key_order`)."""
 
 
-def statistics_field(column_id: ColumnId, statistic: Statistic, data_type: DataType) -> pa.Field:
-    """Return the field of one statistic of one column.
-
-    `lower` and `upper` bound every value that is neither null nor NaN; `nulls` counts nulls; `nan` says whether a NaN
-    is present. Each is null where unknown, and bounds are null too where the column has no value to bound, or a type
-    without order.
-    """
+def statistics_field(
+    column_id: ColumnId, statistic: Statistic, data_type: DataType, path: tuple[str, ...] = ()
+) -> pa.Field:
+    """Return the field of one statistic of one column, or of what lies at `path` in its records or JSON objects."""
     bound = bound_type(data_type) or pa.null()
-    arrow_type = {"lower": bound, "upper": bound, "nulls": pa.int64(), "nan": pa.bool_()}
-    return pa.field(statistics_name(column_id, statistic), arrow_type[statistic])
+    arrow_type = {
+        "lower": bound,
+        "upper": bound,
+        "nulls": pa.int64(),
+        "nan": pa.bool_(),
+        "values": pa.list_(bound),
+        "bloom": pa.binary(),
+        "kinds": pa.int8(),
+        "lower_number": pa.float64(),
+        "upper_number": pa.float64(),
+        "lower_string": pa.string(),
+        "upper_string": pa.string(),
+    }
+    return pa.field(statistics_name(column_id, statistic, path), arrow_type[statistic])
 
 
-def statistics_name(column_id: ColumnId, statistic: Statistic) -> str:
-    return f"{column_id}.{statistic}"
+def statistics_name(column_id: ColumnId, statistic: Statistic, path: tuple[str, ...] = ()) -> str:
+    """Return the name of a statistic's column; the path is written as a JSON Pointer."""
+    pointer = "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in path)
+    return f"{column_id}{pointer}.{statistic}"

@@ -30,7 +30,7 @@ class TableSettings:
     part_bytes: int = 128 * MIB
     """The size that parts should have, about: no part is made of more rows than that seems to take."""
     counted: Counted = Counted.ALL
-    statistics_bytes: int = 2_048
+    statistics_bytes: int = 4_096
     """How much the catalog keeps of a part's columns at most, but for those in `keep_statistics`."""
     names_by_id: bool = False
     """Whether columns are called by their ids in files, because their names must not leave the catalog."""

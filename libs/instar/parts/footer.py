@@ -9,7 +9,7 @@ from uuid import UUID
 from instar.errors import InstarError
 from instar.model.part import PartFormat
 from instar.model.schema import TableName, TableSchema
-from instar.parts.statistics import ColumnStatistics
+from instar.parts.statistics import PartStatistics
 
 FOOTER_KEY = b"instar.part"
 FOOTER_VERSION = 1
@@ -81,12 +81,17 @@ class Footer:
     format: PartFormat
     codec: str | None
     """The codec of k and v, where the part has them."""
-    rows: int
     first_t: int
     last_t: int
     has_deletes: bool
-    statistics: tuple[ColumnStatistics, ...]
+    statistics: PartStatistics
+    row_groups: tuple[PartStatistics, ...]
+    """The same for each row group, in their order, where there are several."""
     batch_version: int = BATCH_VERSION
+
+    @property
+    def rows(self) -> int:
+        return self.statistics.rows
 
     def to_bytes(self) -> bytes:
         """Return the footer entry, the same bytes for the same footer."""
@@ -97,11 +102,11 @@ class Footer:
             "schema": self.schema.to_json(),
             "format": self.format.value,
             "codec": self.codec,
-            "rows": self.rows,
             "first_t": self.first_t,
             "last_t": self.last_t,
             "has_deletes": self.has_deletes,
-            "statistics": [of.to_json() for of in self.statistics],
+            "statistics": self.statistics.to_json(),
+            "row_groups": [group.to_json() for group in self.row_groups],
         }
         return json.dumps(entry, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
@@ -132,10 +137,10 @@ def _from_json(value: Mapping[str, Any]) -> Footer:
         schema=TableSchema.from_json(value["schema"]),
         format=PartFormat(value["format"]),
         codec=value["codec"],
-        rows=value["rows"],
         first_t=value["first_t"],
         last_t=value["last_t"],
         has_deletes=value["has_deletes"],
-        statistics=tuple(map(ColumnStatistics.from_json, value["statistics"])),
+        statistics=PartStatistics.from_json(value["statistics"]),
+        row_groups=tuple(map(PartStatistics.from_json, value["row_groups"])),
         batch_version=value["batch_version"],
     )

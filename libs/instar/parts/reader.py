@@ -18,6 +18,7 @@ from instar.model.part import PartFormat
 from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
 from instar.parts.footer import Footer, parse_footer
 from instar.parts.layout import OPAQUE_CODEC, blob_columns, stored_columns, time_and_diff
+from instar.parts.statistics import statistics_table
 from instar.storage.protocol import Store
 
 ReadFormat = Literal["codec", "structured"]
@@ -53,7 +54,7 @@ def read_part(
     """Return the updates of a part in file order: the asked columns (all by default), then logical time and diff.
 
     `read_format` chooses the encoding of dual parts; other parts are read from what they hold. Structured columns of
-    an ignored batch version are not read. Columns are matched by id: one that the part lacks is null throughout.
+    an ignored batch version are not read. Columns are matched by id: one that the part lacks shows its initial default.
     """
     wanted = schema.columns if columns is None else tuple(schema.column(name) for name in columns)
     with open_part(store, key) as part:
@@ -114,6 +115,11 @@ class OpenPart:
             )
         return in_memory(values, column.type)
 
+    def row_groups(self) -> pa.Table:
+        """Return what is known of each row group, as the catalog has it of parts."""
+        groups = self.footer.row_groups or (self.footer.statistics,)
+        return statistics_table(groups).append_column("rows", pa.array([of.rows for of in groups], pa.int64()))
+
     def stored(self) -> dict[ColumnId, "Stored"]:
         """Return how the structured columns lie in the file."""
         chunks: dict[tuple[str, ...], Stored] = {}
@@ -135,7 +141,7 @@ class OpenPart:
         for column in wanted:
             values = found.get(column.id)
             if values is None:
-                values = pa.nulls(table.num_rows, to_arrow(column.type))
+                values = pa.chunked_array([column.repeat(column.initial_default, table.num_rows)])
             elif values.type != to_arrow(column.type):
                 raise ColumnTypeMismatch(
                     f"Column {column.name!r} is {column.type}, but {values.type} in {self.key}.",

@@ -11,17 +11,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from instar.codec.registry import DEFAULT_CODEC, codec_named
+from instar.model.arrow import OPAQUE_VERSION
 from instar.model.part import PART_FIELDS, PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
-from instar.model.types import FLOATS
+from instar.model.types import BOOL, FLOATS
+from instar.parts.budget import fit_budget
 from instar.parts.encodings import choose_encodings
 from instar.parts.footer import FOOTER_KEY, Footer, Provenance
-from instar.parts.layout import BLOBS, lay_out
+from instar.parts.layout import BLOBS, lay_out, stored_columns
 from instar.parts.names import part_key
-from instar.parts.statistics import collect_statistics, statistics_table
+from instar.parts.statistics import PartStatistics, collect_statistics, statistics_table
 from instar.parts.updates import check_updates, sort_updates
 
 ROW_GROUP_ROWS = 65_536
+_FALSE_POSITIVES = 0.01
 
 
 @dataclass(frozen=True)
@@ -49,28 +52,46 @@ def write_part(
     The updates must fit `schema.update_schema()`; an empty batch is refused. The same arguments give the same bytes.
     """
     rows = sort_updates(check_updates(updates, schema), schema)
-    footer = make_footer(rows, schema, format, provenance, codec=codec)
+    in_files = schema.in_files()
+    rows = rows.rename_columns(in_files.update_schema().names)
+    footer = make_footer(rows, in_files, format, provenance, codec=codec, row_group_rows=row_group_rows)
     of_codec = codec_named(codec)
-    slices = (rows.slice(start, row_group_rows) for start in range(0, rows.num_rows, row_group_rows))
-    return seal_part((lay_out(each, schema, format, of_codec) for each in slices), footer, ordinal=ordinal)
+    groups = (lay_out(each, in_files, format, of_codec) for each in _slices(rows, row_group_rows))
+    return seal_part(groups, footer, ordinal=ordinal)
 
 
 def make_footer(
-    rows: pa.Table, schema: TableSchema, format: PartFormat, provenance: Provenance, *, codec: str = DEFAULT_CODEC
+    rows: pa.Table,
+    schema: TableSchema,
+    format: PartFormat,
+    provenance: Provenance,
+    *,
+    codec: str = DEFAULT_CODEC,
+    row_group_rows: int = ROW_GROUP_ROWS,
 ) -> Footer:
-    """Return the footer of a part that holds `rows`."""
+    """Return the footer of a part that holds `rows`, in row groups of so many."""
     times = pc.min_max(rows.column(T_COLUMN))
     return Footer(
         provenance=provenance,
         schema=schema,
         format=format,
         codec=None if format is PartFormat.STRUCTURED else codec,
-        rows=rows.num_rows,
         first_t=times["min"].as_py(),
         last_t=times["max"].as_py(),
         has_deletes=pc.any(pc.less(rows.column(D_COLUMN), 0)).as_py(),
-        statistics=collect_statistics(schema.columns, rows),
+        statistics=_statistics(schema, rows),
+        row_groups=()
+        if rows.num_rows <= row_group_rows
+        else tuple(_statistics(schema, of) for of in _slices(rows, row_group_rows)),
     )
+
+
+def _statistics(schema: TableSchema, rows: pa.Table) -> PartStatistics:
+    return fit_budget(collect_statistics(schema, rows), schema)
+
+
+def _slices(rows: pa.Table, size: int) -> Iterator[pa.Table]:
+    return (rows.slice(start, size) for start in range(0, rows.num_rows, size))
 
 
 def seal_part(groups: Iterable[pa.Table], footer: Footer, *, ordinal: int = 0) -> WrittenPart:
@@ -82,6 +103,7 @@ def seal_part(groups: Iterable[pa.Table], footer: Footer, *, ordinal: int = 0) -
     first = next(ahead)
     encodings = choose_encodings(first, footer.format)
     sink = pa.BufferOutputStream()
+    written: list[pq.FileMetaData] = []
     with pq.ParquetWriter(
         sink,
         first.schema,
@@ -91,6 +113,8 @@ def seal_part(groups: Iterable[pa.Table], footer: Footer, *, ordinal: int = 0) -
         sorting_columns=_sorting_columns(first, footer),
         write_page_index=True,
         write_page_checksum=True,
+        bloom_filter_options=_bloom_filters(first, footer),
+        metadata_collector=written,
     ) as writer:
         for group in itertools.chain([first], ahead):
             writer.write_table(group, row_group_size=group.num_rows)
@@ -98,7 +122,7 @@ def seal_part(groups: Iterable[pa.Table], footer: Footer, *, ordinal: int = 0) -
         writer.add_key_value_metadata({FOOTER_KEY: footer.to_bytes()})
     data = sink.getvalue()
     key = part_key(footer.provenance, ordinal)
-    codec_bytes = _stored_bytes(pq.read_metadata(pa.BufferReader(data)), BLOBS) if footer.codec else 0
+    codec_bytes = _stored_bytes(written[0], BLOBS) if footer.codec else 0
     return WrittenPart(key, data.to_pybytes(), part_record(key, footer, size=data.size, codec_bytes=codec_bytes))
 
 
@@ -132,7 +156,7 @@ def part_record(key: str, footer: Footer, *, size: int, codec_bytes: int) -> pa.
         "has_deletes": footer.has_deletes,
     }
     record = pa.Table.from_pylist([fixed], schema=PART_FIELDS)
-    statistics = statistics_table(footer.statistics)
+    statistics = statistics_table([footer.statistics])
     return pa.Table.from_arrays(
         [*record.columns, *statistics.columns], schema=pa.schema([*record.schema, *statistics.schema])
     )
@@ -146,6 +170,17 @@ def _sorting_columns(content: pa.Table, footer: Footer) -> list[pq.SortingColumn
     ordered = list(itertools.takewhile(lambda column: column.type not in FLOATS, sort_by))
     names = [column.name for column in ordered] + [T_COLUMN] * (len(ordered) == len(sort_by))
     return [pq.SortingColumn(content.column_names.index(name)) for name in names] or None
+
+
+def _bloom_filters(content: pa.Table, footer: Footer) -> dict[str, dict[str, float]]:
+    """Return Parquet's bloom filters, for engines that read them."""
+    stored = stored_columns(content.schema, footer.format)
+    columns = [footer.schema.column_by_id(number) for number in footer.schema.lookup if number in stored]
+    return {
+        ".".join(stored[column.id]): {"ndv": content.num_rows, "fpp": _FALSE_POSITIVES}
+        for column in columns
+        if column.encoding != OPAQUE_VERSION and column.type != BOOL
+    }
 
 
 def _stored_bytes(metadata: pq.FileMetaData, top_level: tuple[str, ...]) -> int:

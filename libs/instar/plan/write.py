@@ -55,7 +55,7 @@ class WriteTask:
 
 
 def fit_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    """Return `rows` with the table's columns, in order, cast where no value changes; columns that lack are null."""
+    """Return `rows` with the table's columns, in order, cast where no value changes; those that lack have defaults."""
     target = schema.arrow_schema()
     if extra := [name for name in rows.column_names if name not in target.names]:
         raise InvalidRows(
@@ -70,9 +70,9 @@ def fit_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
 def _fit_column(rows: pa.Table, column: Column, table: TableName) -> pa.ChunkedArray:
     field = column.arrow_field()
     if field.name not in rows.column_names:
-        if not field.nullable:
+        if not field.nullable and column.write_default is None:
             raise InvalidRows(f"The rows lack {field.name!r}, which {table} requires.", help="Give it values.")
-        return pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+        return pa.chunked_array([column.repeat(column.write_default, rows.num_rows)])
     values = rows.column(field.name)
     if values.null_count and not field.nullable:
         row = pc.index(values.is_null(), value=True).as_py()

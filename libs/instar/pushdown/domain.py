@@ -84,6 +84,10 @@ class BoolDomain:
     def __invert__(self) -> "BoolDomain":
         return BoolDomain(_NOT[self.outcomes])
 
+    def without(self, outcome: int, *, where: Mask) -> "BoolDomain":
+        """Return the same outcomes but for one that is known to be impossible in some slots."""
+        return BoolDomain(np.where(where, self.outcomes & ~np.uint8(outcome), self.outcomes))
+
     def is_null(self) -> "BoolDomain":
         return BoolDomain(_IS_NULL[self.outcomes])
 

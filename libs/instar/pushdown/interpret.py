@@ -5,8 +5,9 @@ from operator import and_, or_
 
 import pyarrow as pa
 
-from instar.expr.nodes import And, ColumnRef, Compare, Expr, IsNull, Literal, Not, Or
-from instar.pushdown.domain import BoolDomain, ValueDomain, compare, is_null, truth
+from instar.expr.nodes import And, ColumnRef, Compare, Expr, IsNull, Literal, Not, Op, Or
+from instar.pushdown.domain import FALSE, TRUE, BoolDomain, ValueDomain, compare, is_null, truth
+from instar.pushdown.membership import may_equal
 from instar.pushdown.statistics import column_domain, literal_domain
 
 
@@ -19,7 +20,10 @@ def interpret(expr: Expr, parts: pa.Table) -> BoolDomain:  # noqa: PLR0911  # on
         case ColumnRef() | Literal():
             return truth(_values(expr, parts))
         case Compare(op, column, other):
-            return compare(op, _values(column, parts), _values(other, parts))
+            outcomes = compare(op, _values(column, parts), _values(other, parts))
+            if isinstance(column, ColumnRef) and isinstance(other, Literal) and op in (Op.EQ, Op.NE):
+                return outcomes.without(TRUE if op is Op.EQ else FALSE, where=~may_equal(column, other, parts))
+            return outcomes
         case And():
             return reduce(and_, (interpret(operand, parts) for operand in expr.operands))
         case Or():

@@ -23,12 +23,12 @@ def column_domain(column: ColumnRef, parts: pa.Table) -> ValueDomain:
     impossible. Bounds speak of the values that are neither null nor NaN.
     """
     rows = parts.column("rows").combine_chunks()
-    nulls = _statistic(column, "nulls", parts)
+    nulls = statistic(column, "nulls", parts)
     nulls = pc.if_else(pc.and_(pc.greater_equal(nulls, 0), pc.less_equal(nulls, rows)), nulls, None)
     not_only_null = possible(pc.less(nulls, rows))
     lower, upper = _bounds(column, parts)
     has_nan = column.type in _WITH_NAN
-    may_be_nan = possible(_statistic(column, "nan", parts)) if has_nan else np.zeros(len(rows), np.bool_)
+    may_be_nan = possible(statistic(column, "nan", parts)) if has_nan else np.zeros(len(rows), np.bool_)
     return ValueDomain(
         type=column.type,
         may_be_null=possible(pc.greater(nulls, 0)),
@@ -57,7 +57,7 @@ def literal_domain(literal: Literal, parts: pa.Table) -> ValueDomain:
 
 
 def _bounds(column: ColumnRef, parts: pa.Table) -> tuple[pa.Array, pa.Array]:
-    lower, upper = (_statistic(column, name, parts) for name in ("lower", "upper"))
+    lower, upper = (statistic(column, name, parts) for name in ("lower", "upper"))
     if pa.types.is_null(lower.type):
         return lower, upper
     if column.type in _WITH_NAN:
@@ -67,7 +67,8 @@ def _bounds(column: ColumnRef, parts: pa.Table) -> tuple[pa.Array, pa.Array]:
     return pc.if_else(inverted, None, lower), pc.if_else(inverted, None, upper)
 
 
-def _statistic(column: ColumnRef, name: Statistic, parts: pa.Table) -> pa.Array:
+def statistic(column: ColumnRef, name: Statistic, parts: pa.Table) -> pa.Array:
+    """Return one statistic of a column in each part; null where it is unknown, or of another type."""
     field = statistics_field(column.id, name, column.type)
     index = parts.schema.get_field_index(field.name)
     if index < 0 or parts.schema.field(index).type != field.type:

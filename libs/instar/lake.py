@@ -28,7 +28,7 @@ from instar.plan.queries import Query, record_query
 from instar.plan.read import answer
 from instar.plan.root import Root
 from instar.plan.scan import ScanPlan, plan_scan
-from instar.plan.write import PARTITION, InvalidRows, WriteTask, as_updates, commit_run, fit_rows, write_parts
+from instar.plan.write import InvalidRows, WriteTask, as_updates, commit_run, fit_rows, write_parts
 from instar.storage.config import StoreConfig
 from instar.storage.protocol import StoreError
 
@@ -136,7 +136,7 @@ class Table:
         lake = self.lake
 
         def write(state: TableState, transaction: UUID) -> pa.Table:
-            provenance = Provenance(lake.writer, self.name, PARTITION, transaction, run.origin, generation, attempt=0)
+            provenance = Provenance(lake.writer, self.name, "", transaction, run.origin, generation, attempt=0)
             task = WriteTask(schema, PartFormat(state.flags.write_format), provenance)
             return write_parts(lake.store, updates, task)
 

@@ -13,7 +13,7 @@ def test_a_part_shows_its_provenance_columns_and_statistics(tmp_path: Path) -> N
     shown = dict(line.split(maxsplit=1) for line in facts.splitlines() if len(line.split()) == 2)
     assert (shown["key"], shown["format"], shown["rows"], shown["origin"]) == (key, "dual", "3", "landing/wa")
     assert [line.split() for line in columns.splitlines()[1:]] == [
-        ["101", "state", "string", "false", "false", "WA", "WA", "0", "false", "76", "RLE_DICTIONARY"],
+        ["101", "state", "string", "false", "false", "WA", "WA", "0", "NULL", "1", "76", "RLE_DICTIONARY"],
         [
             "102",
             "time",
@@ -23,11 +23,12 @@ def test_a_part_shows_its_provenance_columns_and_statistics(tmp_path: Path) -> N
             "2026-01-01T00:00:00",
             "2026-01-01T01:00:00",
             "1",
-            "false",
+            "NULL",
+            "2",
             "59",
             "DELTA_BINARY_PACKED",
         ],
-        ["103", "degrees", "float64", "true", "false", "60.0", "61.5", "0", "true", "54", "BYTE_STREAM_SPLIT"],
+        ["103", "degrees", "float64", "true", "false", "60.0", "61.5", "0", "true", "2", "54", "BYTE_STREAM_SPLIT"],
     ]
 
 

@@ -1,5 +1,6 @@
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from instar.engine.read_switchover import read_switchover
 from instar.engine.shadow_validation import shadow_validation
 from instar.engine.stage import StageArguments, StageReport
 from instar.model.part import PartFormat, statistics_name
+from instar.model.settings import TableSettings
 from instar.parts.footer import Provenance
 from instar.plan.scan import plan_scan
-from instar.plan.write import PARTITION, WriteTask, as_updates, write_parts
+from instar.plan.write import WriteTask, as_updates, write_parts
 from instar.quality.gate import Verdict, judge, rows_frame
 from instar.rollout.evidence import dual_write_evidence
 from instar.rollout.stages import TRANSITIONS, Stage
@@ -246,9 +248,10 @@ def test_compaction_brings_all_rows_into_structured_parts(spark: SparkSession, l
 def test_compaction_joins_the_small_parts_of_an_origin(spark: SparkSession, live: LiveTable) -> None:
     rows = parse(hour_lines(9), live.table.schema).rows
     timeline, uuid = live.table.join(), live.lake.uuids()
-    provenance = Provenance("main", live.table.name, PARTITION, uuid, "split", generation=0, attempt=0)
-    task = WriteTask(live.table.schema, PartFormat.STRUCTURED, provenance)
-    records = write_parts(live.lake.store, as_updates(rows, 9), task, part_rows=10)
+    provenance = Provenance("main", live.table.name, "", uuid, "split", generation=0, attempt=0)
+    small = replace(live.table.schema, settings=TableSettings(part_rows=10))
+    task = WriteTask(small, PartFormat.STRUCTURED, provenance)
+    records = write_parts(live.lake.store, as_updates(rows, 9), task)
     assert records.num_rows > 1
     commit(timeline, Change(uuid, (AddParts("h2o_temperature", records),)), clock=live.lake.clock)
     before = live.rows()

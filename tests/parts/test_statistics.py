@@ -130,10 +130,10 @@ def test_one_row_holds_the_columns_that_the_model_names() -> None:
     rows = pa.table({"a": pa.array([1, 2], pa.timestamp("ns")), "b": pa.array([None, None], pa.bool_())})
     schema = TableSchema(TableName("d", "t"), tuple(columns))
     table = statistics_table([collect_statistics(schema, rows)])
-    kinds: tuple[Statistic, ...] = ("nulls", "lower", "upper", "values")
+    kinds: tuple[Statistic, ...] = ("lower", "upper", "nulls", "values")
     assert table.schema == pa.schema([statistics_field(c.id, kind, c.type) for c in columns for kind in kinds])
     shown = [column.cast(pa.int64())[0].as_py() for column in table.columns if not pa.types.is_list(column.type)]
-    assert shown == [0, 1, 2, 2, None, None]
+    assert shown == [1, 2, 0, None, None, 2]
 
 
 def test_statistics_carry_the_type_that_they_were_collected_with() -> None:

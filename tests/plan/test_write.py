@@ -2,6 +2,7 @@ import itertools
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from instar.catalog.union import Catalog
 from instar.flags import Flags, WriteFormat
 from instar.model.part import PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
+from instar.model.settings import TableSettings
 from instar.parts.footer import Provenance
 from instar.parts.reader import read_footer
 from instar.plan.observation import log_observation
@@ -223,7 +225,8 @@ def task(**changes: Any) -> WriteTask:
 
 def test_updates_are_sorted_and_cut_into_parts_of_a_size(store: Store) -> None:
     updates = as_updates(fit_rows(pa.table({"k": [5, 3, 1, 4, 2]}), SCHEMA), 7)
-    records = write_parts(store, updates, task(first_ordinal=10), part_rows=2)
+    small = replace(SCHEMA, settings=TableSettings(part_rows=2))
+    records = write_parts(store, updates, replace(task(first_ordinal=10), schema=small))
     assert records["rows"].to_pylist() == [2, 2, 1]
     assert records["1.lower"].to_pylist() == [1, 3, 5]
     assert records["first_t"].to_pylist() == [7, 7, 7]

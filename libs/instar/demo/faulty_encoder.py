@@ -14,7 +14,7 @@ from instar.parts.footer import Provenance
 from instar.parts.layout import lay_out
 from instar.parts.updates import check_updates, sort_updates
 from instar.parts.writer import WrittenPart, make_footer, seal_part
-from instar.plan.write import PARTITION, as_updates
+from instar.plan.write import as_updates
 
 
 def lying_dual_part(blobs: pa.Table, structs: pa.Table, schema: TableSchema, provenance: Provenance) -> WrittenPart:
@@ -48,7 +48,7 @@ def append_with_wrong_value(
 ) -> str:
     """Commit rows as one dual part with a wrong value in it; return the part's key."""
     lake, schema, uuid = table.lake, table.schema, table.lake.uuids()
-    provenance = Provenance(lake.writer, table.name, PARTITION, uuid, origin, generation=0, attempt=0)
+    provenance = Provenance(lake.writer, table.name, "", uuid, origin, generation=0, attempt=0)
     part = dual_part_with_wrong_value(as_updates(rows, t), schema, provenance, row=row, column=column, value=value)
     lake.store.put(part.key, part.data)
     commit(table.join(), Change(uuid, (AddParts(table.name.table, part.record),)), clock=lake.clock)

@@ -23,7 +23,7 @@ from instar.parts.footer import Provenance
 from instar.parts.names import escape_name
 from instar.plan.merge import newest_versions
 from instar.plan.root import Root
-from instar.plan.write import PART_ROWS, PARTITION, WriteTask, as_updates, commit_run, write_parts
+from instar.plan.write import WriteTask, as_updates, commit_run, write_parts
 from instar.sources.landing import landing_files, landing_prefix
 from instar.sources.line_protocol import count_lines, parse
 from instar.storage.config import StoreConfig, open_store
@@ -31,7 +31,7 @@ from instar.storage.config import StoreConfig, open_store
 _FILE, _LINE = "_instar_file", "_instar_line"
 _TALLY = -1  # in place of a row's number: the counts of its file
 _TALLIES = ("_instar_lines", "_instar_rejects", "_instar_other")
-_ORDINALS = 10_000  # for the parts of one task
+_ORDINALS = 1_000_000  # for the parts of one task
 
 
 class NothingLanded(InstarError):
@@ -84,14 +84,14 @@ def ingest(spark: SparkSession, arguments: IngestArguments) -> StageReport:
         lines, rejects, other = _tallies(parsed)
         rows = parsed.where(f"{_LINE} <> {_TALLY}").drop(*_TALLIES)
         count = rows.count()
-        pieces = max(1, -(-count // PART_ROWS))
+        pieces = max(1, -(-count // schema.settings.part_rows))
         key = [column.name for column in schema.key_columns]
         spread = rows.repartitionByRange(pieces, *(f"`{name}`" for name in key)) if key else rows.repartition(pieces)
         t = int(start.timestamp()) * 1_000_000
 
         def write(state: TableState, transaction: UUID) -> pa.Table:
             provenance = Provenance(
-                arguments.writer, watched.name, PARTITION, transaction, run.origin, run.generation, attempt=0
+                arguments.writer, watched.name, "", transaction, run.origin, run.generation, attempt=0
             )
             task = WriteTask(schema, PartFormat(state.flags.write_format), provenance)
             return _write_rows(spread, arguments.store, task, t)

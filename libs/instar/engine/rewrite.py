@@ -16,11 +16,11 @@ from instar.errors import InstarError
 from instar.maintain.rewrite import Group, Rewritten, rewrite_group
 from instar.model.part import PartFormat
 from instar.parts.footer import Provenance
-from instar.plan.write import PARTITION, WriteTask
+from instar.plan.write import WriteTask
 from instar.storage.config import StoreConfig, open_store
 
 _MOST_PLANS = 5
-_ORDINALS = 10_000  # for the parts of one group
+_ORDINALS = 1_000_000  # for the parts of one group
 
 
 class PartsKeepChanging(InstarError):
@@ -60,7 +60,7 @@ def _rewrite_timeline(
         pieces = []
         for place, group in enumerate(groups):
             provenance = Provenance(
-                writer, watched.name, PARTITION, uuid, group.origin, group.generation, attempt=0, replaces=group.keys
+                writer, watched.name, "", uuid, group.origin, group.generation, attempt=0, replaces=group.keys
             )
             task = WriteTask(state.schema, format, provenance, first_ordinal=place * _ORDINALS)
             pieces.append(_Piece(root.config, group, task))

@@ -1,5 +1,6 @@
 """Rewrite parts: the same updates in other files."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from instar.model.schema import TableSchema
 from instar.parts.compare import Difference, compare_updates, same_values
 from instar.parts.reader import open_part, read_part
 from instar.parts.updates import sort_updates
-from instar.plan.write import PART_ROWS, WriteTask, write_parts
+from instar.plan.write import WriteTask, write_parts
 from instar.storage.protocol import Store
 
 
@@ -49,15 +50,23 @@ def codec_parts(state: TableState) -> tuple[Group, ...]:
     )
 
 
-def parts_to_compact(state: TableState, part_rows: int = PART_ROWS) -> tuple[Group, ...]:
-    """Return the parts to write anew as structured parts: origins that have blobs left, or several small parts.
+def parts_to_compact(state: TableState) -> tuple[Group, ...]:
+    """Return the parts to write anew as structured parts: origins that have blobs left, or several small parts in one
+    partition.
 
     Origins stay apart, so that each can still be replaced by a later generation.
     """
 
+    settings = state.schema.settings
+
     def worth_it(parts: list[dict[str, Any]]) -> bool:
-        small = [part for part in parts if part["rows"] < part_rows // 2]
-        return len(small) > 1 or any(part["format"] != PartFormat.STRUCTURED for part in parts)
+        small = Counter(
+            part["partition"]
+            for part in parts
+            if part["rows"] < settings.part_rows // 2 and part["bytes"] < settings.part_bytes // 2
+        )
+        blobs = any(part["format"] != PartFormat.STRUCTURED for part in parts)
+        return blobs or any(count > 1 for count in small.values())
 
     by_origin: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for part in _parts(state):

@@ -30,17 +30,18 @@ class TableSettings:
     part_bytes: int = 128 * MIB
     """The size that parts should have, about: no part is made of more rows than that seems to take."""
     counted: Counted = Counted.ALL
+    part_rows: int = 262_144
+    """How many updates a part holds at most, so that a task that writes one has bounded memory."""
     statistics_bytes: int = 4_096
     """How much the catalog keeps of a part's columns at most, but for those in `keep_statistics`."""
     names_by_id: bool = False
     """Whether columns are called by their ids in files, because their names must not leave the catalog."""
 
     def __post_init__(self) -> None:
-        if self.part_bytes < 1 or self.statistics_bytes < 0:
-            raise InvalidSetting(
-                f"part_bytes is {self.part_bytes}, statistics_bytes is {self.statistics_bytes}.",
-                help="A part has at least one byte; statistics may have none.",
-            )
+        least = {"part_bytes": 1, "part_rows": 1, "statistics_bytes": 0}
+        for name, limit in least.items():
+            if (value := getattr(self, name)) < limit:
+                raise InvalidSetting(f"{name} is {value}.", help=f"It is {limit} or more.")
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "counted": self.counted.value}

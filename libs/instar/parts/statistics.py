@@ -112,11 +112,10 @@ def statistics_table(groups: Sequence[PartStatistics]) -> pa.Table:
                 fields[name] = pa.field(name, pa.binary())
                 cells.setdefault(name, [None] * len(groups))[place] = key
         for of in group.columns:
-            for statistic, scalar in of.known.items():
+            for statistic in (name for name in get_args(Statistic) if name in of.known):
                 named = statistics_field(of.column, statistic, of.type, of.path)
-                if not pa.types.is_null(named.type):
-                    fields[named.name] = named
-                    cells.setdefault(named.name, [None] * len(groups))[place] = scalar
+                fields[named.name] = named
+                cells.setdefault(named.name, [None] * len(groups))[place] = of.known[statistic]
     arrays = [pa.array(cells[name], of.type) for name, of in fields.items()]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields.values()))
 
@@ -175,8 +174,8 @@ def _key_bounds(schema: TableSchema, rows: pa.Table) -> tuple[bytes | None, byte
         return None, None
     # Under plain names: Arrow takes a sort key such as `.a` or `[0]` for a path.
     keys = pa.table({str(place): rows.column(column.name) for place, column in enumerate(schema.key_columns)})
-    if any(pa.types.is_floating(of.type) and pc.any(pc.is_nan(of)).as_py() for of in keys.columns):
-        return None, None  # Arrow sorts NaN last in either direction
+    if any(of.null_count or (pa.types.is_floating(of.type) and pc.any(pc.is_nan(of)).as_py()) for of in keys.columns):
+        return None, None  # Arrow sorts nulls and NaN last in either direction
     found = []
     for direction in ("ascending", "descending"):
         (row,) = pc.select_k_unstable(keys, 1, [(name, direction) for name in keys.column_names]).to_pylist()

@@ -17,18 +17,18 @@ from instar.clock import Clock, UuidSource
 from instar.errors import InstarError
 from instar.model.part import PART_FIELDS, PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, Column, TableName, TableSchema
+from instar.model.settings import Counted
 from instar.model.values import InvalidValue
 from instar.parts.convert import convert
 from instar.parts.footer import Provenance
+from instar.parts.partition import split_by_partition
 from instar.parts.updates import sort_updates
 from instar.parts.writer import write_part
 from instar.storage.protocol import Store
 
-PART_ROWS = 262_144
-"""How many updates a part holds at most."""
-PARTITION = ""
-"""Tables are not partitioned: all parts of a table lie together."""
 _MOST_PLANS = 5  # of one write, while its flags change
+_SAMPLE_ROWS = 16_384
+_ENCODINGS = 2  # a dual part has two, each hardly larger than what it encodes
 
 
 class InvalidRows(InstarError):
@@ -46,6 +46,7 @@ class WriteTask:
     schema: TableSchema
     format: PartFormat
     provenance: Provenance
+    """Each part gets its own partition."""
     first_ordinal: int = 0
     """Pieces of one transaction number their parts from different starts."""
 
@@ -96,16 +97,34 @@ def as_updates(rows: pa.Table, t: int) -> pa.Table:
     )
 
 
-def write_parts(store: Store, updates: pa.Table, task: WriteTask, *, part_rows: int = PART_ROWS) -> pa.Table:
-    """Store the updates as parts and return what the catalog is to keep of them. Nothing is committed."""
+def write_parts(store: Store, updates: pa.Table, task: WriteTask) -> pa.Table:
+    """Store the updates as parts and return what the catalog is to keep of them. Nothing is committed.
+
+    Parts are of one partition each, and of about the size that the table asks for.
+    """
     records = [PART_FIELDS.empty_table()]
-    ordered = sort_updates(updates, task.schema)
-    for number, start in enumerate(range(0, ordered.num_rows, part_rows)):
-        piece = ordered.slice(start, part_rows)
-        part = write_part(piece, task.schema, task.format, task.provenance, ordinal=task.first_ordinal + number)
-        store.put(part.key, part.data)
-        records.append(part.record)
+    for partition, of_partition in split_by_partition(updates, task.schema):
+        provenance = replace(task.provenance, partition=partition)
+        ordered = sort_updates(of_partition, task.schema)
+        size = _rows_per_part(ordered, task)
+        for start in range(0, ordered.num_rows, size):
+            ordinal = task.first_ordinal + len(records) - 1
+            part = write_part(ordered.slice(start, size), task.schema, task.format, provenance, ordinal=ordinal)
+            store.put(part.key, part.data)
+            records.append(part.record)
     return pa.concat_tables(records, promote_options="permissive")
+
+
+def _rows_per_part(updates: pa.Table, task: WriteTask) -> int:
+    """Return how many rows a part takes to have the table's size, as a sample of them does."""
+    settings = task.schema.settings
+    if _ENCODINGS * updates.nbytes <= settings.part_bytes:
+        return settings.part_rows
+    sample = write_part(updates.slice(0, _SAMPLE_ROWS), task.schema, task.format, task.provenance).record
+    codec_alone = settings.counted is Counted.CODEC and task.format is PartFormat.DUAL
+    counted = sample["codec_bytes" if codec_alone else "bytes"][0].as_py()
+    rows: int = settings.part_bytes * sample["rows"][0].as_py() // counted
+    return max(1, min(settings.part_rows, rows))
 
 
 def commit_run(

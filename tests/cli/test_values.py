@@ -164,7 +164,8 @@ def test_a_table_of_every_type_can_be_read_in_each_format(tmp_path: Path) -> Non
     (record,) = csv.DictReader(io.StringIO(run(*arguments, "--format", "csv")))
     _, body = lines(*arguments)
     (key,) = part_keys(lake, "db.t")
-    assert len(run_json("part", "show", key, "--lake", tmp_path.as_uri())["columns"]) == len(cells)
+    shown_columns = {column["name"] for column in run_json("part", "show", key, "--lake", tmp_path.as_uri())["columns"]}
+    assert cells.keys() <= shown_columns
     for text, cell in zip(cells, body, strict=True):
         shown = plain_cells(parse_type(text), row[text])[0]
         assert cell.strip() == printable(shown)

@@ -2,7 +2,7 @@
 
 In memory every type has one plain Arrow type, so that compute works on it. In files, columns of types that Arrow does
 not have carry an extension name, `instar.<version>.<type>`; uuid and jsonb are Arrow's own extensions, at the top level
-only, for pandas can't open them inside lists.
+only, for pandas can't open them inside lists, nor bytes of a fixed size, which are plain bytes there.
 """
 
 import functools
@@ -130,11 +130,15 @@ def encoding_version(field: pa.Field) -> int:
 
 
 def in_file(values: pa.ChunkedArray, data_type: DataType) -> pa.ChunkedArray:
-    """Return a column as files have it: uuid and jsonb as Arrow's extensions, maps as Arrow's maps."""
+    """Return a column as files have it: uuid and jsonb as Arrow's extensions, maps as Arrow's maps, bytes plain."""
     if (extension := _CANONICAL.get(data_type)) is not None:
         return pa.chunked_array([pa.ExtensionArray.from_storage(extension, c) for c in values.chunks], extension)
+    if data_type.parts and (plain := _without_sizes(values.type)) != values.type:
+        values = values.cast(plain)
     if data_type.kind == "map":
-        return pa.chunked_array([_to_map(chunk) for chunk in values.chunks], _map_type(data_type))
+        entries = values.type.value_type
+        map_type = pa.map_(pa.string(), entries.field("value").type, keys_sorted=True)
+        return pa.chunked_array([_to_map(chunk) for chunk in values.chunks], map_type)
     return values
 
 
@@ -142,11 +146,17 @@ def in_memory(values: pa.ChunkedArray, data_type: DataType) -> pa.ChunkedArray:
     """Return a column of a file as it is in memory."""
     if isinstance(values.type, pa.BaseExtensionType):
         return pa.chunked_array([chunk.storage for chunk in values.chunks], values.type.storage_type)
-    return values.cast(to_arrow(data_type)) if pa.types.is_map(values.type) else values
+    of_file = pa.types.is_map(values.type) or (data_type.parts and values.type == _without_sizes(to_arrow(data_type)))
+    return values.cast(to_arrow(data_type)) if of_file else values
 
 
-def _map_type(data_type: DataType) -> pa.DataType:
-    return pa.map_(pa.string(), to_arrow(data_type.inner), keys_sorted=True)
+def _without_sizes(arrow_type: pa.DataType) -> pa.DataType:
+    """Return a nested type with plain bytes in place of bytes of a fixed size."""
+    if pa.types.is_list(arrow_type):
+        return pa.list_(_without_sizes(arrow_type.value_type))
+    if pa.types.is_struct(arrow_type):
+        return pa.struct([field.with_type(_without_sizes(field.type)) for field in arrow_type])
+    return pa.binary() if pa.types.is_fixed_size_binary(arrow_type) else arrow_type
 
 
 def _to_map(lists: pa.ListArray) -> pa.MapArray:

@@ -113,7 +113,8 @@ class OpenPart:
                 f"{self.key}, column {column.name!r}: encoding version {version} is unknown.",
                 help="A newer release wrote it; read it with that.",
             )
-        return in_memory(values, column.type)
+        with _naming(self.key):
+            return in_memory(values, column.type)
 
     def row_groups(self) -> pa.Table:
         """Return what is known of each row group, as the catalog has it of parts."""

@@ -202,12 +202,17 @@ def _to_json(scalar: pa.Scalar) -> Any:
 
 
 def _from_json(value: Any, arrow_type: pa.DataType) -> pa.Scalar:
+    return pa.scalar(_unquoted(value, arrow_type), arrow_type)
+
+
+def _unquoted(value: Any, arrow_type: pa.DataType) -> Any:
+    """Return what JSON holds as pyarrow takes it."""
     if value is None:
-        return pa.scalar(None, arrow_type)
+        return None
     if pa.types.is_list(arrow_type):
-        return pa.scalar([_from_json(item, arrow_type.value_type).as_py() for item in value], arrow_type)
+        return [_unquoted(item, arrow_type.value_type) for item in value]
     if pa.types.is_floating(arrow_type):
-        value = float(value)
+        return float(value)
     if pa.types.is_binary(arrow_type) or pa.types.is_fixed_size_binary(arrow_type):
-        value = base64.b64decode(value, validate=True)
-    return pa.scalar(value, arrow_type)
+        return base64.b64decode(value, validate=True)
+    return value

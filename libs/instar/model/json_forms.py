@@ -44,6 +44,7 @@ from instar.model.values import (
     json_text,
     numeric_text,
     parse_json,
+    sort_key,
 )
 
 _NOT_FINITE = ("NaN", "Infinity", "-Infinity")
@@ -73,9 +74,12 @@ def write_value(data_type: DataType, value: Any) -> str:
     """Return the JSON text of a value, or raise InvalidValue where it is none of the type's."""
     try:
         text = form_of(data_type).text(value)
+        found = read_value(data_type, text)
+        same = data_type == types.FLOAT32 or sort_key(data_type, found) == sort_key(data_type, value)
     except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise InvalidValue(f"{value!r} is no {data_type}.") from error
-    read_value(data_type, text)
+    if not same:
+        raise InvalidValue(f"{value!r} is no {data_type}.", help=f"{found!r} is.")
     return text
 
 

@@ -29,7 +29,8 @@ def _fit(
         if of.column not in kept
     }
     total = sum(sizes.values())
-    for piece in sorted(sizes, key=lambda piece: (-sizes[piece], -piece[0])):
+    order = {piece: number for number, piece in enumerate(sizes)}
+    for piece in sorted(sizes, key=lambda piece: (-sizes[piece], -order[piece])):
         if total <= budget:
             break
         total -= sizes.pop(piece)

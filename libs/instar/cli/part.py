@@ -34,7 +34,7 @@ def show(
 ) -> None:
     """Print the footer of a part: its format, rows, provenance, columns and statistics."""
     with open_part(open_lake(lake).store, key) as part:
-        facts, columns = _facts(key, part.footer), _columns(part.footer, part.stored())
+        facts, columns = _facts(key, part.footer, part.file.num_row_groups), _columns(part.footer, part.stored())
     if as_json:
         print_json({**facts, "columns": columns})
         return
@@ -45,13 +45,13 @@ def show(
     print_rows(tuple(name.replace("_", " ") for name in shown), [_row(row) for row in rows])
 
 
-def _facts(key: str, footer: Footer) -> dict[str, Any]:
+def _facts(key: str, footer: Footer, row_groups: int) -> dict[str, Any]:
     return {
         "key": key,
         "format": str(footer.format),
         "codec": footer.codec,
         "rows": footer.rows,
-        "row_groups": max(1, len(footer.row_groups)),
+        "row_groups": row_groups,
         "first_t": footer.first_t,
         "last_t": footer.last_t,
         "has_deletes": footer.has_deletes,

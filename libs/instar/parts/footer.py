@@ -1,7 +1,7 @@
 """The footer entry of a part: everything that a catalog rebuilt from files alone needs to know."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,8 @@ from instar.model.schema import TableName, TableSchema
 from instar.parts.statistics import PartStatistics
 
 FOOTER_KEY = b"instar.part"
+ROW_GROUPS_KEY = b"instar.row_groups"
+"""An entry of its own: few readers need it, and it is long."""
 FOOTER_VERSION = 1
 """How the footer entry is written. A reader refuses versions that it does not know."""
 BATCH_VERSION = 1
@@ -85,8 +87,6 @@ class Footer:
     last_t: int
     has_deletes: bool
     statistics: PartStatistics
-    row_groups: tuple[PartStatistics, ...]
-    """The same for each row group, in their order, where there are several."""
     batch_version: int = BATCH_VERSION
 
     @property
@@ -106,9 +106,31 @@ class Footer:
             "last_t": self.last_t,
             "has_deletes": self.has_deletes,
             "statistics": self.statistics.to_json(),
-            "row_groups": [group.to_json() for group in self.row_groups],
         }
-        return json.dumps(entry, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return _to_bytes(entry)
+
+
+def row_groups_to_bytes(groups: Sequence[PartStatistics]) -> bytes:
+    """Return the entry with what is known of each row group, in their order."""
+    return _to_bytes([group.to_json() for group in groups])
+
+
+def parse_row_groups(metadata: Mapping[bytes, bytes], key: str) -> tuple[PartStatistics, ...]:
+    """Return what a file's metadata says of its row groups; nothing where it has but one."""
+    try:
+        return tuple(map(PartStatistics.from_json, json.loads(metadata.get(ROW_GROUPS_KEY, b"[]"))))
+    except (ValueError, KeyError, TypeError) as error:
+        raise _malformed(key, error) from error
+
+
+def _to_bytes(entry: Any) -> bytes:
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _malformed(key: str, error: Exception) -> "MalformedFooter":
+    return MalformedFooter(
+        f"The footer of {key} can't be understood: {error!r}.", help="The file was altered after it was written."
+    )
 
 
 def parse_footer(metadata: Mapping[bytes, bytes] | None, key: str) -> Footer:
@@ -122,9 +144,7 @@ def parse_footer(metadata: Mapping[bytes, bytes] | None, key: str) -> Footer:
         if version == FOOTER_VERSION:
             return _from_json(value)
     except (ValueError, KeyError, TypeError, InstarError) as error:
-        raise MalformedFooter(
-            f"The footer of {key} can't be understood: {error!r}.", help="The file was altered after it was written."
-        ) from error
+        raise _malformed(key, error) from error
     raise UnknownFooterVersion(
         f"{key} has a footer of version {version!r}; this release reads version {FOOTER_VERSION}.",
         help="Read it with a newer release.",
@@ -141,6 +161,5 @@ def _from_json(value: Mapping[str, Any]) -> Footer:
         last_t=value["last_t"],
         has_deletes=value["has_deletes"],
         statistics=PartStatistics.from_json(value["statistics"]),
-        row_groups=tuple(map(PartStatistics.from_json, value["row_groups"])),
         batch_version=value["batch_version"],
     )

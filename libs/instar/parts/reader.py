@@ -16,7 +16,8 @@ from instar.errors import InstarError
 from instar.model.arrow import ENCODING_VERSION, OPAQUE_VERSION, encoding_version, in_memory, to_arrow
 from instar.model.part import PartFormat
 from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
-from instar.parts.footer import Footer, parse_footer
+from instar.parts.checksums import DamagedFile, open_checked
+from instar.parts.footer import Footer, parse_footer, parse_row_groups
 from instar.parts.layout import OPAQUE_CODEC, blob_columns, stored_columns, time_and_diff
 from instar.parts.statistics import statistics_table
 from instar.storage.protocol import Store
@@ -118,7 +119,7 @@ class OpenPart:
 
     def row_groups(self) -> pa.Table:
         """Return what is known of each row group, as the catalog has it of parts."""
-        groups = self.footer.row_groups or (self.footer.statistics,)
+        groups = parse_row_groups(self.file.metadata.metadata, self.key) or (self.footer.statistics,)
         return statistics_table(groups).append_column("rows", pa.array([of.rows for of in groups], pa.int64()))
 
     def stored(self) -> dict[ColumnId, "Stored"]:
@@ -159,8 +160,12 @@ def open_part(store: Store, key: str) -> Iterator[OpenPart]:
     """Open the part at `key` and read its footer."""
     with store.open_input(key) as source:
         with _naming(key):
-            file = pq.ParquetFile(source, page_checksum_verification=True)
-        yield OpenPart(key, parse_footer(file.metadata.metadata, key), file)
+            metadata, checked = open_checked(source)
+        footer = parse_footer(metadata.metadata, key)
+        with _naming(key):
+            checked.check_metadata()
+            file = pq.ParquetFile(pa.PythonFile(checked, mode="r"), metadata=metadata)
+        yield OpenPart(key, footer, file)
 
 
 def _chunks(metadata: pq.FileMetaData) -> Iterator[pq.ColumnChunkMetaData]:
@@ -207,7 +212,8 @@ def _decoding(key: str, column: str) -> Iterator[None]:
 def _naming(key: str) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, DamagedFile) as error:
+        fact = error.fact if isinstance(error, DamagedFile) else str(error).rstrip()
         raise UnreadablePart(
-            f"{key} can't be read as Parquet: {error}".rstrip(), help="If it reads the same again, the file is damaged."
+            f"{key} can't be read as Parquet: {fact}", help="If it reads the same again, the file is damaged."
         ) from error

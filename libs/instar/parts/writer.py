@@ -1,7 +1,7 @@
 """Write updates as one part."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +16,9 @@ from instar.model.part import PART_FIELDS, PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
 from instar.model.types import BOOL, FLOATS
 from instar.parts.budget import fit_budget
+from instar.parts.checksums import with_checksums
 from instar.parts.encodings import choose_encodings
-from instar.parts.footer import FOOTER_KEY, Footer, Provenance
+from instar.parts.footer import FOOTER_KEY, ROW_GROUPS_KEY, Footer, Provenance, row_groups_to_bytes
 from instar.parts.layout import BLOBS, lay_out, stored_columns
 from instar.parts.names import part_key
 from instar.parts.statistics import PartStatistics, collect_statistics, statistics_table
@@ -54,10 +55,12 @@ def write_part(
     rows = sort_updates(check_updates(updates, schema), schema)
     in_files = schema.in_files()
     rows = rows.rename_columns(in_files.update_schema().names)
-    footer = make_footer(rows, in_files, format, provenance, codec=codec, row_group_rows=row_group_rows)
+    slices = [rows.slice(start, row_group_rows) for start in range(0, rows.num_rows, row_group_rows)]
+    footer = make_footer(rows, in_files, format, provenance, codec=codec)
+    known = [_statistics(in_files, each) for each in slices] if len(slices) > 1 else []
     of_codec = codec_named(codec)
-    groups = (lay_out(each, in_files, format, of_codec) for each in _slices(rows, row_group_rows))
-    return seal_part(groups, footer, ordinal=ordinal)
+    groups = (lay_out(each, in_files, format, of_codec) for each in slices)
+    return seal_part(groups, footer, known, ordinal=ordinal)
 
 
 def make_footer(
@@ -67,9 +70,8 @@ def make_footer(
     provenance: Provenance,
     *,
     codec: str = DEFAULT_CODEC,
-    row_group_rows: int = ROW_GROUP_ROWS,
 ) -> Footer:
-    """Return the footer of a part that holds `rows`, in row groups of so many."""
+    """Return the footer of a part that holds `rows`."""
     times = pc.min_max(rows.column(T_COLUMN))
     return Footer(
         provenance=provenance,
@@ -80,9 +82,6 @@ def make_footer(
         last_t=times["max"].as_py(),
         has_deletes=pc.any(pc.less(rows.column(D_COLUMN), 0)).as_py(),
         statistics=_statistics(schema, rows),
-        row_groups=()
-        if rows.num_rows <= row_group_rows
-        else tuple(_statistics(schema, of) for of in _slices(rows, row_group_rows)),
     )
 
 
@@ -90,14 +89,12 @@ def _statistics(schema: TableSchema, rows: pa.Table) -> PartStatistics:
     return fit_budget(collect_statistics(schema, rows), schema)
 
 
-def _slices(rows: pa.Table, size: int) -> Iterator[pa.Table]:
-    return (rows.slice(start, size) for start in range(0, rows.num_rows, size))
-
-
-def seal_part(groups: Iterable[pa.Table], footer: Footer, *, ordinal: int = 0) -> WrittenPart:
+def seal_part(
+    groups: Iterable[pa.Table], footer: Footer, known: Sequence[PartStatistics] = (), *, ordinal: int = 0
+) -> WrittenPart:
     """Return the file of row groups, sorted and laid out as the footer says, with the footer inside.
 
-    While one group is written the next one is made.
+    `known` has the statistics of each group, where there are several. While one is written the next one is made.
     """
     ahead = _one_ahead(groups)
     first = next(ahead)
@@ -119,11 +116,12 @@ def seal_part(groups: Iterable[pa.Table], footer: Footer, *, ordinal: int = 0) -
         for group in itertools.chain([first], ahead):
             writer.write_table(group, row_group_size=group.num_rows)
         # Not as metadata of the Arrow schema, which is stored a second time.
-        writer.add_key_value_metadata({FOOTER_KEY: footer.to_bytes()})
-    data = sink.getvalue()
+        of_groups = {ROW_GROUPS_KEY: row_groups_to_bytes(known)} if known else {}
+        writer.add_key_value_metadata({FOOTER_KEY: footer.to_bytes(), **of_groups})
+    data = with_checksums(sink.getvalue().to_pybytes(), written[0])
     key = part_key(footer.provenance, ordinal)
     codec_bytes = _stored_bytes(written[0], BLOBS) if footer.codec else 0
-    return WrittenPart(key, data.to_pybytes(), part_record(key, footer, size=data.size, codec_bytes=codec_bytes))
+    return WrittenPart(key, data, part_record(key, footer, size=len(data), codec_bytes=codec_bytes))
 
 
 def _one_ahead(groups: Iterable[pa.Table]) -> Iterator[pa.Table]:

@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 
 from instar.model.part import PartFormat
 from instar.model.schema import TableSchema
+from instar.parts.checksums import FOOTER_KEY
 from instar.parts.footer import (
     BATCH_VERSION,
-    FOOTER_KEY,
     Footer,
-    ForeignFile,
     MalformedFooter,
     UnknownFooterVersion,
     parse_footer,
@@ -43,10 +42,9 @@ def test_a_structured_part_has_no_codec() -> None:
     assert make_footer(updates(schema), schema, PartFormat.STRUCTURED, provenance(schema)).codec is None
 
 
-@pytest.mark.parametrize("metadata", [None, {}, {b"ARROW:schema": b""}])
-def test_a_foreign_file_is_named(metadata: dict[bytes, bytes] | None) -> None:
-    with pytest.raises(ForeignFile, match=r"lake/x\.parquet"):
-        parse_footer(metadata, "lake/x.parquet")
+def test_a_file_without_a_footer_is_named() -> None:
+    with pytest.raises(MalformedFooter, match=r"lake/x\.parquet"):
+        parse_footer({b"ARROW:schema": b""}, "lake/x.parquet")
 
 
 @pytest.mark.parametrize("version", [0, 2, "1", None])

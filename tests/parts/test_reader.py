@@ -16,7 +16,8 @@ from instar.model.part import PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, Column, ColumnId, TableName, TableSchema, UnknownColumn
 from instar.model.types import INT64, NUMERIC
 from instar.model.values import to_array, to_values
-from instar.parts.footer import BATCH_VERSION, ForeignFile
+from instar.parts.checksums import ForeignFile
+from instar.parts.footer import BATCH_VERSION
 from instar.parts.layout import lay_out
 from instar.parts.reader import ColumnTypeMismatch, IgnoredPart, ReadFormat, UnreadablePart, read_footer, read_part
 from instar.parts.updates import check_updates
@@ -207,7 +208,7 @@ def test_a_missing_part_is_the_stores_error() -> None:
 def test_a_file_that_is_not_parquet_is_named(data: bytes) -> None:
     store = MemoryStore()
     store.put("x.parquet", data)
-    with pytest.raises(UnreadablePart, match=r"x\.parquet"):
+    with pytest.raises((UnreadablePart, ForeignFile), match=r"x\.parquet"):
         read_footer(store, "x.parquet")
 
 

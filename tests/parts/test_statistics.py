@@ -1,15 +1,21 @@
+import itertools
 import json
 import math
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instar.model.part import Statistic, statistics_field
+from instar.model.bloom import hash_values, may_contain
+from instar.model.key_order import order_bytes
+from instar.model.part import PartFormat, Statistic, statistics_field
 from instar.model.schema import Column, ColumnId, TableName, TableSchema
+from instar.model.settings import TableSettings
 from instar.model.types import (
     BOOL,
     BYTES,
@@ -22,11 +28,16 @@ from instar.model.types import (
     TIMESTAMP_NS,
     DataType,
     can_be_key,
+    parse_type,
 )
 from instar.model.values import sort_key, to_array, to_values
 from instar.parts.bounds import BOUND_BYTES, bytes_above, text_above, truncate_text
-from instar.parts.statistics import ColumnStatistics, collect_statistics, statistics_table
-from tests.strategies import blobs, texts, types, values
+from instar.parts.reader import open_part, read_part
+from instar.parts.statistics import MOST_VALUES, ColumnStatistics, collect_statistics, statistics_table
+from instar.parts.writer import write_part
+from instar.plan.write import as_updates
+from tests.parts.samples import provenance, stored, updates, weather
+from tests.strategies import blobs, key_types, schemas, texts, types, update_tables, values
 
 
 def statistics_of(data_type: DataType, cells: Any) -> ColumnStatistics:
@@ -192,3 +203,97 @@ def test_long_bytes_are_rounded_up_or_have_no_bound(value: bytes, upper: bytes |
 def test_a_lower_bound_without_an_upper_one_is_kept() -> None:
     found = statistics_of(BYTES, [b"\xff" * 101])
     assert (found.get("lower"), found.get("upper")) == (b"\xff" * 100, None)
+
+
+@given(st.data(), key_types)
+def test_the_set_of_values_is_exact_or_not_there(data: st.DataObject, data_type: DataType) -> None:
+    cells = data.draw(st.lists(st.none() | values(data_type), max_size=60))
+    found = statistics_of(data_type, cells)
+    present = {sort_key(data_type, cell) for cell in cells if cell is not None and not is_nan(data_type, cell)}
+    short = data_type not in (STRING, BYTES) or all(len(key[-1]) <= BOUND_BYTES for key in present)
+    assert ("values" in found.known) == (len(present) <= MOST_VALUES and short)
+    if "values" in found.known:
+        held = to_values(data_type, found.known["values"].values)
+        assert [sort_key(data_type, value) for value in held] == sorted(present)
+
+
+def test_a_column_for_lookups_has_a_bloom_filter_where_a_set_would_be_long() -> None:
+    names = [f"sensor {number}" for number in range(500)]
+    (found,) = all_statistics_of(STRING, names, lookup=(ColumnId(5),))
+    bloom = pa.array([found.get("bloom")], pa.binary())
+    assert len(found.get("bloom")) <= TableSettings().statistics_bytes // 2
+    assert all(may_contain(bloom, hashed)[0] for hashed in hash_values(pa.array(names)))
+    assert "bloom" not in all_statistics_of(STRING, names)[0].known
+
+
+@given(st.lists(st.none() | values(parse_type("record<x int64, y record<z string>>")), max_size=8))
+def test_fields_of_records_have_statistics_of_their_own(cells: list[Any]) -> None:
+    found = {of.path: of for of in all_statistics_of(parse_type("record<x int64, y record<z string>>"), cells)}
+    for path in (("x",), ("y", "z")):
+        inside = cells
+        for step in path:
+            inside = [None if cell is None else cell[step] for cell in inside]
+        expected = statistics_of(found[path].type, inside)
+        assert found[path].known == expected.known
+    assert found["y",].get("nulls") == sum(cell is None or cell["y"] is None for cell in cells)
+
+
+@given(st.data(), schemas(key_types))
+def test_the_least_and_the_greatest_key_hold_every_key(data: st.DataObject, schema: TableSchema) -> None:
+    rows = data.draw(update_tables(schema))
+    found = collect_statistics(schema, rows)
+    types = [column.type for column in schema.key_columns]
+    keys = list(zip(*(to_values(c.type, rows.column(c.name)) for c in schema.key_columns), strict=True))
+    if not keys or any(is_nan(of, cell) for key in keys for of, cell in zip(types, key, strict=True)):
+        assert (found.key_lower, found.key_upper) == (None, None)
+        return
+    assert found.key_lower is not None
+    for key in keys:
+        packed = order_bytes(types, key)
+        assert found.key_lower <= packed
+        assert found.key_upper is None or packed <= found.key_upper
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        ({"lower": "x"}, {"upper", "nulls", "values"}),
+        ({"nulls": [1]}, {"lower", "upper", "values"}),
+        ({"values": 5}, {"lower", "upper", "nulls"}),
+        ({"type": "string"}, {"nulls"}),
+        ({"surprise": 1}, {"lower", "upper", "nulls", "values"}),
+        ({"type": "int65"}, None),
+        ({"column": None}, None),
+        ({"path": 5}, None),
+    ],
+)
+def test_statistics_that_are_not_understood_count_as_missing(change: dict[str, Any], left: set[str] | None) -> None:
+    found = ColumnStatistics.from_json(statistics_of(INT64, [1, 2]).to_json() | change)
+    assert left == (None if found is None else set(found.known))
+
+
+@pytest.mark.parametrize("format", PartFormat)
+def test_row_groups_have_statistics_of_their_own(format: PartFormat) -> None:
+    schema = weather(upsert=True)
+    part = write_part(updates(schema, 10), schema, format, provenance(schema), row_group_rows=4)
+    with open_part(stored(part), part.key) as opened:
+        groups = opened.row_groups()
+        assert opened.file.num_row_groups == 3
+    assert groups["rows"].to_pylist() == [4, 4, 2]
+    rows = read_part(stored(part), part.key, schema)
+    slices = [rows.slice(start, 4) for start in (0, 4, 8)]
+    expected = statistics_table([collect_statistics(schema, each) for each in slices])
+    assert groups.drop_columns(["rows"]).equals(expected)
+
+
+def test_engines_find_parquets_own_bloom_filters() -> None:
+    schema = TableSchema.create(
+        "d.t", {"id": "uuid", "name": "string"}, ids=itertools.count(1).__next__, lookup=["id", "name"]
+    )
+    ids = [UUID(int=number) for number in range(100)]
+    rows = as_updates(pa.table({"id": to_array(parse_type("uuid"), ids), "name": [str(of) for of in ids]}), 0)
+    for kind, paths in [(PartFormat.STRUCTURED, {"id", "name"}), (PartFormat.DUAL, {"k_s.id", "k_s.name"})]:
+        part = write_part(rows, schema, kind, provenance(schema))
+        group = pq.read_metadata(pa.BufferReader(part.data)).row_group(0)
+        chunks = [group.column(place).to_dict() for place in range(group.num_columns)]
+        assert {of["path_in_schema"] for of in chunks if of["bloom_filter_length"]} == paths

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from instar.model.part import PART_FIELDS, PartFormat, statistics_name
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
-from instar.parts.footer import BATCH_VERSION, FOOTER_KEY
+from instar.parts.checksums import FOOTER_KEY
+from instar.parts.footer import BATCH_VERSION
 from instar.parts.reader import read_footer, read_part
 from instar.parts.statistics import statistics_table
 from instar.parts.updates import NoUpdates

@@ -1,23 +1,27 @@
 """Checksums over a part's file, so that a flipped bit is an error and never another value.
 
 Parquet's own cover the data of pages alone: not their headers, and not the metadata of the file. So just before the
-metadata, where Parquet's readers do not look, a part has CRC-32s of four bytes each: first that of the metadata, then
-that of each column chunk, in the order of the metadata.
+metadata, where Parquet's readers do not look, a part has CRC-32s of four bytes each: that of each column chunk, in the
+order of the metadata, and that of the metadata; four bytes say that they are there.
 """
 
 import io
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from instar.errors import InstarError
 
+FOOTER_KEY = b"instar.part"
 _MAGIC = b"PAR1"
 _END_BYTES = 8
 """The length of the metadata, and the magic."""
+_OURS = b"INST"
+_SEAL_BYTES = 8
+"""The checksum of the metadata, and our magic."""
 _TAIL_BYTES = 65_536
 """So much of a file's end is read at once; the metadata of most is shorter."""
 
@@ -26,29 +30,45 @@ class DamagedFile(InstarError):
     """A file that is not what was written."""
 
 
+class ForeignFile(InstarError):
+    """A file that is no part."""
+
+
 def with_checksums(file: bytes, metadata: pq.FileMetaData) -> bytes:
     """Return a file that Parquet's writer made, with its checksums."""
     start = len(file) - _END_BYTES - _metadata_bytes(file)
     view = memoryview(file)
-    found = [view[start:-_END_BYTES], *(view[first:after] for first, after in _chunk_ranges(metadata))]
-    checksums = struct.pack(f"<{len(found)}I", *map(zlib.crc32, found))
-    return b"".join([view[:start], checksums, view[start:]])
+    chunks = [zlib.crc32(view[first:after]) for first, after in _chunk_ranges(metadata)]
+    seal = struct.pack("<I4s", zlib.crc32(view[start:-_END_BYTES]), _OURS)
+    return b"".join([view[:start], struct.pack(f"<{len(chunks)}I", *chunks), seal, view[start:]])
 
 
-def open_checked(source: pa.NativeFile) -> tuple[pq.FileMetaData, "CheckedFile"]:
-    """Return a file's metadata, unchecked, and the file as Parquet's reader takes it."""
+def open_checked(source: pa.NativeFile) -> pq.ParquetFile:
+    """Open a part's file. Its metadata is parsed after its checksum was found right: Arrow may crash on others."""
     size = source.size()
     tail = source.read_at(min(size, _TAIL_BYTES), size - min(size, _TAIL_BYTES))
     if len(tail) < _END_BYTES or tail[-len(_MAGIC) :] != _MAGIC:
         raise DamagedFile("It does not end as a Parquet file does.")
     length = _metadata_bytes(tail)
-    if length + _END_BYTES > size:
-        raise DamagedFile(f"It has {size} bytes; its metadata alone should have {length}.")
-    if length + _END_BYTES > len(tail):
-        tail = source.read_at(length + _END_BYTES, size - length - _END_BYTES)
-    encoded = tail[-length - _END_BYTES : -_END_BYTES]
+    whole = _SEAL_BYTES + length + _END_BYTES
+    if len(tail) < whole <= size:
+        tail = source.read_at(whole, size - whole)
+    seal, encoded = tail[-whole : _SEAL_BYTES - whole], tail[_SEAL_BYTES - whole : -_END_BYTES]
+    if len(tail) < whole or not seal.endswith(_OURS):
+        if FOOTER_KEY in tail:
+            raise DamagedFile("Its checksums are not where they were.")
+        raise ForeignFile("It is a Parquet file, but no part.")
+    if seal != struct.pack("<I4s", zlib.crc32(encoded), _OURS):
+        raise DamagedFile("The checksum over its metadata is wrong.")
     metadata = pq.read_metadata(pa.BufferReader(_MAGIC + encoded + tail[-_END_BYTES:]))
-    return metadata, CheckedFile(source, size, encoded, metadata)
+    chunks = list(_chunk_ranges(metadata))
+    layout = struct.Struct(f"<{len(chunks)}I")
+    before = tail[: len(tail) - whole]
+    if len(before) < layout.size:
+        before = source.read_at(layout.size, size - whole - layout.size)
+    checksums = layout.unpack(before[len(before) - layout.size :])
+    checked = CheckedFile(source, size, dict(zip(chunks, checksums, strict=True)))
+    return pq.ParquetFile(pa.PythonFile(checked, mode="r"), metadata=metadata)
 
 
 class CheckedFile:
@@ -56,21 +76,9 @@ class CheckedFile:
 
     closed = False
 
-    def __init__(self, source: pa.NativeFile, size: int, encoded: bytes, metadata: pq.FileMetaData) -> None:
+    def __init__(self, source: pa.NativeFile, size: int, checksums: Mapping[tuple[int, int], int]) -> None:
         self._source, self._size, self._position = source, size, 0
-        self._encoded, self._chunks = encoded, list(_chunk_ranges(metadata))
-        self._checksums: dict[tuple[int, int], int] = {}
-
-    def check_metadata(self) -> None:
-        """Check the metadata, and learn the checksums of the chunks."""
-        layout = struct.Struct(f"<{1 + len(self._chunks)}I")
-        start = self._size - _END_BYTES - len(self._encoded) - layout.size
-        if start < 0:
-            raise DamagedFile("It has no checksums.")
-        of_metadata, *of_chunks = layout.unpack(self._source.read_at(layout.size, start))
-        if of_metadata != zlib.crc32(self._encoded):
-            raise DamagedFile("The checksum over its metadata is wrong.")
-        self._checksums = dict(zip(self._chunks, of_chunks, strict=True))
+        self._checksums = checksums
 
     def read(self, size: int) -> pa.Buffer:
         self._source.seek(self._position)
@@ -86,7 +94,7 @@ class CheckedFile:
             inside = {(start, end): exact}
         else:
             inside = {of: found for of, found in self._checksums.items() if start <= of[0] and of[1] <= end}
-            if not inside and any(first < end and start < after for first, after in self._chunks):
+            if not inside and any(first < end and start < after for first, after in self._checksums):
                 raise DamagedFile("A column was read in pieces, which can't be checked.")
         view = memoryview(data)
         for (first, after), checksum in inside.items():

@@ -9,19 +9,15 @@ from uuid import UUID
 from instar.errors import InstarError
 from instar.model.part import PartFormat
 from instar.model.schema import TableName, TableSchema
+from instar.parts.checksums import FOOTER_KEY
 from instar.parts.statistics import PartStatistics
 
-FOOTER_KEY = b"instar.part"
 ROW_GROUPS_KEY = b"instar.row_groups"
 """An entry of its own: few readers need it, and it is long."""
 FOOTER_VERSION = 1
 """How the footer entry is written. A reader refuses versions that it does not know."""
 BATCH_VERSION = 1
 """How structured columns and statistics are encoded. A reader can be told to ignore those of a bad version."""
-
-
-class ForeignFile(InstarError):
-    """A file that is no part."""
 
 
 class UnknownFooterVersion(InstarError):
@@ -133,12 +129,10 @@ def _malformed(key: str, error: Exception) -> "MalformedFooter":
     )
 
 
-def parse_footer(metadata: Mapping[bytes, bytes] | None, key: str) -> Footer:
+def parse_footer(metadata: Mapping[bytes, bytes], key: str) -> Footer:
     """Return the footer among a file's key-value metadata, or raise an error that names the file, `key`."""
-    entry = (metadata or {}).get(FOOTER_KEY)
-    if entry is None:
-        raise ForeignFile(f"{key} is a Parquet file, but no part.", help="Name a file that Instar wrote.")
     try:
+        entry = metadata[FOOTER_KEY]
         value = json.loads(entry)
         version = value["version"]
         if version == FOOTER_VERSION:

@@ -16,7 +16,7 @@ from instar.errors import InstarError
 from instar.model.arrow import ENCODING_VERSION, OPAQUE_VERSION, encoding_version, in_memory, to_arrow
 from instar.model.part import PartFormat
 from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
-from instar.parts.checksums import DamagedFile, open_checked
+from instar.parts.checksums import DamagedFile, ForeignFile, open_checked
 from instar.parts.footer import Footer, parse_footer, parse_row_groups
 from instar.parts.layout import OPAQUE_CODEC, blob_columns, stored_columns, time_and_diff
 from instar.parts.statistics import statistics_table
@@ -160,12 +160,8 @@ def open_part(store: Store, key: str) -> Iterator[OpenPart]:
     """Open the part at `key` and read its footer."""
     with store.open_input(key) as source:
         with _naming(key):
-            metadata, checked = open_checked(source)
-        footer = parse_footer(metadata.metadata, key)
-        with _naming(key):
-            checked.check_metadata()
-            file = pq.ParquetFile(pa.PythonFile(checked, mode="r"), metadata=metadata)
-        yield OpenPart(key, footer, file)
+            file = open_checked(source)
+        yield OpenPart(key, parse_footer(file.metadata.metadata, key), file)
 
 
 def _chunks(metadata: pq.FileMetaData) -> Iterator[pq.ColumnChunkMetaData]:
@@ -212,6 +208,8 @@ def _decoding(key: str, column: str) -> Iterator[None]:
 def _naming(key: str) -> Iterator[None]:
     try:
         yield
+    except ForeignFile as error:
+        raise ForeignFile(f"{key} is no part.", help="Name a file that Instar wrote.") from error
     except (pa.ArrowInvalid, OSError, DamagedFile) as error:
         fact = error.fact if isinstance(error, DamagedFile) else str(error).rstrip()
         raise UnreadablePart(

@@ -16,9 +16,9 @@ from instar.model.part import PART_FIELDS, PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
 from instar.model.types import BOOL, FLOATS
 from instar.parts.budget import fit_budget
-from instar.parts.checksums import with_checksums
+from instar.parts.checksums import FOOTER_KEY, with_checksums
 from instar.parts.encodings import choose_encodings
-from instar.parts.footer import FOOTER_KEY, ROW_GROUPS_KEY, Footer, Provenance, row_groups_to_bytes
+from instar.parts.footer import ROW_GROUPS_KEY, Footer, Provenance, row_groups_to_bytes
 from instar.parts.layout import BLOBS, lay_out, stored_columns
 from instar.parts.names import part_key
 from instar.parts.statistics import PartStatistics, collect_statistics, statistics_table

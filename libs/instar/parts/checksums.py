@@ -34,10 +34,10 @@ class ForeignFile(InstarError):
     """A file that is no part."""
 
 
-def with_checksums(file: bytes, metadata: pq.FileMetaData) -> bytes:
+def with_checksums(file: pa.Buffer, metadata: pq.FileMetaData) -> bytes:
     """Return a file that Parquet's writer made, with its checksums."""
-    start = len(file) - _END_BYTES - _metadata_bytes(file)
     view = memoryview(file)
+    start = len(view) - _END_BYTES - _metadata_bytes(view)
     chunks = [zlib.crc32(view[first:after]) for first, after in _chunk_ranges(metadata)]
     seal = struct.pack("<I4s", zlib.crc32(view[start:-_END_BYTES]), _OURS)
     return b"".join([view[:start], struct.pack(f"<{len(chunks)}I", *chunks), seal, view[start:]])
@@ -122,5 +122,5 @@ def _chunk_ranges(metadata: pq.FileMetaData) -> Iterator[tuple[int, int]]:
             yield start, start + chunk.total_compressed_size
 
 
-def _metadata_bytes(file: bytes) -> int:
+def _metadata_bytes(file: bytes | memoryview) -> int:
     return int.from_bytes(file[-_END_BYTES : -len(_MAGIC)], "little")

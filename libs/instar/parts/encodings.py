@@ -21,17 +21,20 @@ class Encodings:
 
     dictionaries: list[str]
     others: dict[str, str]
+    compression: dict[str, str]
 
 
 def choose_encodings(content: pa.Table, format: PartFormat) -> Encodings:
     """Return the encodings for a file's columns.
 
     Floats are split into streams of their bytes, numbers and times are stored as differences, booleans as runs, texts
-    and bytes that repeat in a dictionary and others one after the other behind their lengths.
+    and bytes that repeat in a dictionary and others one after the other behind their lengths; all are compressed by
+    zstd. Blobs are plain and compressed by lz4, in less time: they are on their way out.
     """
-    leaves = {path: leaf for field in content.schema for path, leaf in _leaves(field.name, field.type)}
     blobs = () if format is PartFormat.STRUCTURED else BLOBS
-    texts = [field.name for field in content.schema if _is_text(_storage(field.type)) and field.name not in blobs]
+    fields = [field for field in content.schema if field.name not in blobs]
+    leaves = {path: leaf for field in fields for path, leaf in _leaves(field.name, field.type)}
+    texts = [field.name for field in fields if _is_text(_storage(field.type))]
     repeating = {name for name in (*texts, time_and_diff(format)[1]) if _repeats(content.column(name))}
     dictionaries, others = [], {}
     for path, leaf in leaves.items():
@@ -39,7 +42,7 @@ def choose_encodings(content: pa.Table, format: PartFormat) -> Encodings:
             dictionaries.append(path)
         elif (encoding := _encoding(leaf)) is not None:
             others[path] = encoding
-    return Encodings(dictionaries, others)
+    return Encodings(dictionaries, others, {**dict.fromkeys(leaves, "zstd"), **dict.fromkeys(blobs, "lz4")})
 
 
 def _encoding(leaf: pa.DataType) -> str | None:

@@ -1,8 +1,9 @@
 """Write updates as one part."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ from instar.parts.updates import check_updates, sort_updates
 
 ROW_GROUP_ROWS = 65_536
 _FALSE_POSITIVES = 0.01
+_AHEAD = 2
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def write_part(
     footer = make_footer(rows, in_files, format, provenance, codec=codec)
     known = [_statistics(in_files, each) for each in slices] if len(slices) > 1 else []
     of_codec = codec_named(codec)
-    groups = (lay_out(each, in_files, format, of_codec) for each in slices)
+    groups = _ahead(lambda each: lay_out(each, in_files, format, of_codec), slices)
     return seal_part(groups, footer, known, ordinal=ordinal)
 
 
@@ -94,17 +96,17 @@ def seal_part(
 ) -> WrittenPart:
     """Return the file of row groups, sorted and laid out as the footer says, with the footer inside.
 
-    `known` has the statistics of each group, where there are several. While one is written the next one is made.
+    `known` has the statistics of each group, where there are several.
     """
-    ahead = _one_ahead(groups)
-    first = next(ahead)
+    rest = iter(groups)
+    first = next(rest)
     encodings = choose_encodings(first, footer.format)
     sink = pa.BufferOutputStream()
     written: list[pq.FileMetaData] = []
     with pq.ParquetWriter(
         sink,
         first.schema,
-        compression="zstd",
+        compression=encodings.compression,
         use_dictionary=encodings.dictionaries,
         column_encoding=encodings.others,
         sorting_columns=_sorting_columns(first, footer),
@@ -113,25 +115,27 @@ def seal_part(
         bloom_filter_options=_bloom_filters(first, footer),
         metadata_collector=written,
     ) as writer:
-        for group in itertools.chain([first], ahead):
+        for group in itertools.chain([first], rest):
             writer.write_table(group, row_group_size=group.num_rows)
         # Not as metadata of the Arrow schema, which is stored a second time.
         of_groups = {ROW_GROUPS_KEY: row_groups_to_bytes(known)} if known else {}
         writer.add_key_value_metadata({FOOTER_KEY: footer.to_bytes(), **of_groups})
-    data = with_checksums(sink.getvalue().to_pybytes(), written[0])
+    data = with_checksums(sink.getvalue(), written[0])
     key = part_key(footer.provenance, ordinal)
     codec_bytes = _stored_bytes(written[0], BLOBS) if footer.codec else 0
     return WrittenPart(key, data, part_record(key, footer, size=len(data), codec_bytes=codec_bytes))
 
 
-def _one_ahead(groups: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Yield groups, each made by a thread while the one before it is in use."""
-    iterator = iter(groups)
-    with ThreadPoolExecutor(1) as thread:
-        coming = thread.submit(next, iterator, None)
-        while (group := coming.result()) is not None:
-            coming = thread.submit(next, iterator, None)
-            yield group
+def _ahead(make: Callable[[pa.Table], pa.Table], slices: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Yield what is made of each slice, in order; threads make the next ones while one is in use."""
+    with ThreadPoolExecutor(_AHEAD) as threads:
+        coming: deque[Future[pa.Table]] = deque()
+        for each in slices:
+            coming.append(threads.submit(make, each))
+            if len(coming) > _AHEAD:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
 
 def part_record(key: str, footer: Footer, *, size: int, codec_bytes: int) -> pa.Table:

@@ -7,7 +7,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from instar.catalog.actions import CreateTable, Run, SetFlags
@@ -20,8 +22,9 @@ from instar.catalog.union import Catalog
 from instar.flags import Flags, WriteFormat
 from instar.model.part import PartFormat
 from instar.model.schema import D_COLUMN, T_COLUMN, TableSchema
-from instar.model.settings import TableSettings
+from instar.model.settings import Counted, TableSettings
 from instar.parts.footer import Provenance
+from instar.parts.names import escape_name
 from instar.parts.reader import read_footer
 from instar.plan.observation import log_observation
 from instar.plan.read import answer
@@ -311,3 +314,47 @@ def test_rows_that_do_not_fit_are_refused_with_the_reason(rows: pa.Table, messag
         fit_rows(rows, SCHEMA)
     assert message in str(raised.value)
     assert raised.value.help
+
+
+def wide_rows(count: int) -> pa.Table:
+    random = np.random.default_rng(3)
+    return pa.table({"k": list(range(count)), "note": [random.bytes(20).hex() for _ in range(count)]})
+
+
+WIDE = TableSchema.create("d.wide", {"k": "int64", "note": "string"}, ids=itertools.count(1).__next__)
+
+
+def sizes(store: Store, counted: Counted) -> list[dict[str, int]]:
+    schema = replace(WIDE, settings=TableSettings(part_bytes=400_000, counted=counted))
+    of = Provenance(WRITER, schema.name, "", UUID(int=5, version=4), "o", 0, 0)
+    records = write_parts(store, as_updates(wide_rows(40_000), 0), WriteTask(schema, PartFormat.DUAL, of))
+    assert pc.sum(records["rows"]).as_py() == 40_000
+    parts: list[dict[str, int]] = records.select(["bytes", "codec_bytes", "rows"]).to_pylist()
+    return parts[:-1]  # the last one has the rest
+
+
+def test_parts_have_about_the_size_that_the_table_asks_for(store: Store) -> None:
+    parts = sizes(store, Counted.ALL)
+    assert len(parts) > 3
+    assert all(0.8 < part["bytes"] / 400_000 < 1.2 for part in parts)
+
+
+def test_the_structured_columns_of_dual_parts_may_come_on_top(store: Store) -> None:
+    parts = sizes(store, Counted.CODEC)
+    assert len(parts) > 3
+    assert all(0.8 < part["codec_bytes"] / 400_000 < 1.2 for part in parts)
+    assert all(part["bytes"] > 1.4 * 400_000 for part in parts)
+
+
+def test_a_part_is_of_one_partition_and_its_folder_says_which(store: Store) -> None:
+    schema = TableSchema.create(
+        "d.t", {"state": "string", "k": "int64"}, ids=itertools.count(1).__next__, partition_by={"state": "value"}
+    )
+    of = Provenance(WRITER, schema.name, "", UUID(int=5, version=4), "o", 0, 0)
+    rows = pa.table({"state": ["CA", "WA", "CA"], "k": [1, 2, 3]})
+    records = write_parts(store, as_updates(rows, 0), WriteTask(schema, PartFormat.DUAL, of))
+    assert records["partition"].to_pylist() == ["state=CA", "state=WA"]
+    assert records["rows"].to_pylist() == [2, 1]
+    for record in records.to_pylist():
+        assert record["key"].split("/")[3] == escape_name(record["partition"])
+        assert read_footer(store, record["key"]).provenance.partition == record["partition"]

@@ -59,8 +59,16 @@ def read_part(
     """
     wanted = schema.columns if columns is None else tuple(schema.column(name) for name in columns)
     with open_part(store, key) as part:
-        encoding = _choose_encoding(part, read_format, ignore_batch_versions)
-        return part.read_codec(wanted) if encoding == "codec" else part.read_structured(wanted)
+        return part.read(wanted, _choose_encoding(part, read_format, ignore_batch_versions))
+
+
+def read_row_groups(
+    store: Store, key: str, schema: TableSchema, *, read_format: ReadFormat = "structured"
+) -> Iterator[pa.Table]:
+    """Yield the updates of a part, one row group after the other: memory is bounded by one, not by the file."""
+    with open_part(store, key) as part:
+        for number in range(part.file.num_row_groups):
+            yield part.read(schema.columns, _choose_encoding(part, read_format, frozenset()), [number])
 
 
 @dataclass(frozen=True)
@@ -81,11 +89,16 @@ class OpenPart:
     footer: Footer
     file: pq.ParquetFile
 
-    def read_codec(self, wanted: Sequence[Column]) -> pa.Table:
+    def read(self, wanted: Sequence[Column], encoding: ReadFormat, row_groups: Sequence[int] | None = None) -> pa.Table:
+        """Return the updates that one encoding holds, of all row groups or of some."""
+        read = self.read_codec if encoding == "codec" else self.read_structured
+        return read(wanted, row_groups)
+
+    def read_codec(self, wanted: Sequence[Column], row_groups: Sequence[int] | None = None) -> pa.Table:
         """Return the updates that the blobs hold."""
         ids = {column.id for column in wanted}
         blobs = {blob: of for blob, of in blob_columns(self.footer.schema).items() if ids & {c.id for c in of}}
-        table = self._read(list(blobs))
+        table = self._read(list(blobs), row_groups)
         codec = codec_named(self.footer.codec or "")
         found: dict[ColumnId, pa.ChunkedArray] = {}
         for blob, of in blobs.items():
@@ -94,11 +107,11 @@ class OpenPart:
             found.update(zip((column.id for column in of), rows.columns, strict=True))
         return self._assemble(wanted, found, table)
 
-    def read_structured(self, wanted: Sequence[Column]) -> pa.Table:
+    def read_structured(self, wanted: Sequence[Column], row_groups: Sequence[int] | None = None) -> pa.Table:
         """Return the updates that the structured columns hold."""
         stored = stored_columns(self.file.schema_arrow, self.footer.format)
         paths = {column.id: stored[column.id] for column in wanted if column.id in stored}
-        table = self._read([".".join(path) for path in paths.values()])
+        table = self._read([".".join(path) for path in paths.values()], row_groups)
         found = {column.id: self._values(column, paths[column.id], table) for column in wanted if column.id in paths}
         return self._assemble(wanted, found, table)
 
@@ -134,9 +147,12 @@ class OpenPart:
                     chunks[path] = Stored(size, before.encodings | set(chunk.encodings))
         return {number: chunks[path] for number, path in paths.items() if path in chunks}
 
-    def _read(self, paths: list[str]) -> pa.Table:
+    def _read(self, paths: list[str], row_groups: Sequence[int] | None) -> pa.Table:
+        columns = [*paths, *time_and_diff(self.footer.format)]
         with _naming(self.key):
-            return self.file.read(columns=[*paths, *time_and_diff(self.footer.format)])
+            if row_groups is None:
+                return self.file.read(columns)
+            return self.file.read_row_groups(list(row_groups), columns)
 
     def _assemble(self, wanted: Sequence[Column], found: dict[ColumnId, pa.ChunkedArray], table: pa.Table) -> pa.Table:
         arrays = []

@@ -139,3 +139,22 @@ def test_packed_intervals_sort_as_intervals(data: st.DataObject) -> None:
     left, right = (data.draw(values(parse_type("interval"))) for _ in range(2))
     assert (pack_interval(left) < pack_interval(right)) == (left < right)
     assert unpack_interval(pack_interval(left)) == left
+
+
+@pytest.mark.parametrize(
+    ("elements", "dimensions", "fits"),
+    [
+        ((), (), True),
+        ((), ((1, 0),), True),
+        ((1, 2), ((1, 2),), True),
+        ((1,), (), False),
+        ((1, 2), ((0, 2), (0, 2)), False),
+    ],
+)
+def test_an_array_has_as_many_elements_as_its_dimensions_say(elements: Any, dimensions: Any, fits: bool) -> None:
+    data_type, array = parse_type("array<int64>"), Array(elements, dimensions)
+    if fits:
+        assert to_values(data_type, to_array(data_type, [array])) == [array]
+    else:
+        with pytest.raises(InvalidValue, match="An array of the lengths"):
+            to_array(data_type, [array])

@@ -5,6 +5,7 @@ are integers in the unit of their type, for Python's own end at the year 9999.
 """
 
 import json
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -199,6 +200,12 @@ def _to_cell(data_type: DataType, value: Any) -> Any:
         case "list":
             return [_to_cell(inner, item) for item in value]
         case "array":
+            lengths = [length for _, length in value.dimensions]
+            if len(value.elements) != (math.prod(lengths) if lengths else 0):
+                raise InvalidValue(
+                    f"An array of the lengths {lengths} has {len(value.elements)} elements.",
+                    help="It has as many as its lengths multiply to, and none without a dimension.",
+                )
             dimensions = [{"lower_bound": lower, "length": length} for lower, length in value.dimensions]
             return {"elements": [_to_cell(inner, item) for item in value.elements], "dimensions": dimensions}
         case "map":

@@ -112,5 +112,6 @@ def _same(before: pa.Table, after: pa.Table) -> bool:
 
 
 def _parts(state: TableState) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = state.parts.select(["key", "format", "rows", "origin", "generation"]).to_pylist()
+    names = ["key", "format", "rows", "bytes", "partition", "origin", "generation"]
+    rows: list[dict[str, Any]] = state.parts.select(names).to_pylist()
     return rows

@@ -5,17 +5,18 @@ from hypothesis import strategies as st
 
 from instar.catalog import transaction_pb2 as pb
 from instar.catalog.actions import AddParts, Collect, CreateTable, RemoveParts, Run, SetFlags, Transaction
+from instar.catalog.apply import READER_VERSION, UnknownFormat
 from instar.catalog.encoding import (
-    READER_VERSION,
     DamagedObject,
-    UnknownFormat,
     _checksum,
     decode_checkpoint,
     decode_transaction,
     encode_checkpoint,
     encode_transaction,
 )
-from instar.catalog.snapshot import OriginState, Snapshot, TableState
+from instar.catalog.origin_set import OriginSet, OriginState
+from instar.catalog.part_set import PartSet
+from instar.catalog.snapshot import Snapshot, TableState
 from instar.flags import Flags, Pushdown, ReadFormat, WriteFormat
 from tests.catalog.samples import numbered_uuids, part_rows, schema
 
@@ -45,10 +46,10 @@ SNAPSHOT = Snapshot(
     {
         "h2o": TableState(
             schema(),
-            part_rows(UUID, 2, statistics=STATISTICS),
+            PartSet(part_rows(UUID, 2, statistics=STATISTICS)),
             Flags(WriteFormat.DUAL),
             3,
-            {"jan": OriginState(1, OTHER), "feb": OriginState(2, UUID, sealed=True)},
+            OriginSet(None, {"jan": OriginState(1, OTHER), "feb": OriginState(2, UUID, sealed=True)}),
         ),
         "air": TableState(schema("air")),
     },
@@ -90,7 +91,7 @@ def test_a_checkpoint_is_no_transaction() -> None:
 
 
 def resealed(envelope: pb.Envelope) -> bytes:
-    envelope.sha256 = _checksum(envelope)
+    envelope.sha256 = _checksum(envelope.kind, envelope.min_reader_version, envelope.body)
     return envelope.SerializeToString()
 
 

@@ -13,7 +13,7 @@ from instar.catalog.commit import Change, CommitConflict, Committed, commit
 from instar.catalog.names import LogKind
 from instar.catalog.origins import OriginConflict
 from instar.catalog.orphans import plan_orphans, sweep
-from instar.catalog.snapshot import TransactionCollected
+from instar.catalog.apply import TransactionCollected
 from instar.catalog.timeline import Timeline
 from instar.storage.faulty import Crashed, Fault, FaultKind, FaultyStore
 from instar.storage.memory import MemoryStore

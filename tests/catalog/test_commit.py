@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from instar.catalog.actions import AddParts, Collect, CreateTable, RemoveParts, SetFlags, Transaction
+from instar.catalog.apply import TransactionCollected
 from instar.catalog.checkpoint import write_checkpoint
 from instar.catalog.commit import Change, CommitConflict, OutcomeUnknown, SlotWasCut, commit
 from instar.catalog.encoding import encode_transaction
 from instar.catalog.names import LogKind
 from instar.catalog.preconditions import FlagsVersion, PartsLive, TableAbsent
-from instar.catalog.apply import TransactionCollected
 from instar.catalog.timeline import Timeline
 from instar.flags import Flags, WriteFormat
 from instar.storage.faulty import Crashed, Fault, FaultKind, FaultyStore

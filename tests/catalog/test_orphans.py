@@ -1,8 +1,8 @@
 import pytest
 
 from instar.catalog.actions import AddParts
-from instar.catalog.orphans import ForeignPlan, OrphanPlan, Reason, plan_orphans, sweep
 from instar.catalog.apply import TransactionCollected
+from instar.catalog.orphans import ForeignPlan, OrphanPlan, Reason, plan_orphans, sweep
 from instar.catalog.timeline import DamagedTransaction, Timeline
 from instar.storage.faulty import Fault, FaultKind, FaultyStore
 from instar.storage.protocol import MayHaveHappened, Store

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from instar.catalog.actions import AddParts, RemoveParts
+from instar.catalog.apply import TransactionCollected
 from instar.catalog.checkpoint import agrees_with_replay, write_checkpoint
 from instar.catalog.commit import Change, CommitConflict, Committed, commit
 from instar.catalog.names import LogKind
 from instar.catalog.origins import OriginConflict
 from instar.catalog.orphans import plan_orphans, sweep
-from instar.catalog.apply import TransactionCollected
 from instar.catalog.timeline import Timeline
 from instar.storage.faulty import Crashed, Fault, FaultKind, FaultyStore
 from instar.storage.memory import MemoryStore

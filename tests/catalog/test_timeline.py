@@ -3,12 +3,12 @@ import logging
 import pytest
 
 from instar.catalog.actions import Transaction
+from instar.catalog.apply import BrokenChain
 from instar.catalog.checkpoint import write_checkpoint
 from instar.catalog.encoding import encode_transaction
-from instar.catalog.names import LogKind
-from instar.catalog.apply import BrokenChain
-from instar.catalog.snapshot import Snapshot
 from instar.catalog.listing import LogListing
+from instar.catalog.names import LogKind
+from instar.catalog.snapshot import Snapshot
 from instar.catalog.timeline import DamagedTransaction, MissingRevision, Timeline, UnknownRevision
 from instar.storage.faulty import FaultyStore
 from tests.catalog.samples import Writer

@@ -5,7 +5,8 @@ import pytest
 
 from instar.catalog.actions import AddParts, CreateTable, SetFlags
 from instar.catalog.commit import Change, commit
-from instar.catalog.union import Catalog, SchemaMismatch, UnknownTableName
+from instar.catalog.unify import SchemaMismatch
+from instar.catalog.union import Catalog, UnknownTableName
 from instar.catalog.vector import RevisionVector
 from instar.flags import Flags, ReadFormat, WriteFormat
 from instar.model.schema import TableName, TableSchema

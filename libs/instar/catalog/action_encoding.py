@@ -68,9 +68,7 @@ def action_to_pb(action: Action) -> pb.Action:
     return encoded
 
 
-def _rare_to_pb(
-    action: AddTombstones | RetireTombstones | Seal | Adopt | Reset | Upgrade, encoded: pb.Action
-) -> None:
+def _rare_to_pb(action: AddTombstones | RetireTombstones | Seal | Adopt | Reset | Upgrade, encoded: pb.Action) -> None:
     match action:
         case AddTombstones():
             tombstones = [tombstone_to_pb(tombstone) for tombstone in action.tombstones]
@@ -93,7 +91,7 @@ def _rare_to_pb(
             encoded.upgrade.CopyFrom(pb.Upgrade(min_reader=action.min_reader, min_writer=action.min_writer))
 
 
-def action_from_pb(action: pb.Action) -> Action:
+def action_from_pb(action: pb.Action) -> Action:  # noqa: PLR0911 - one for each
     data_change = _data_change(action.change)
     match action.WhichOneof("action"):
         case "create_table":

@@ -71,15 +71,15 @@ class AddParts:
 
     def __post_init__(self) -> None:
         names = set(self.parts.column_names)
-        for field in PART_FIELDS:
-            if field.name not in names or self.parts.schema.field(field.name).type != field.type:
+        for of in PART_FIELDS:
+            if of.name not in names or self.parts.schema.field(of.name).type != of.type:
                 raise InvalidParts(
-                    f"Parts of {self.table} lack a column {field.name} of type {field.type}.",
+                    f"Parts of {self.table} lack a column {of.name} of type {of.type}.",
                     help="Part metadata has the columns of PART_FIELDS.",
                 )
-            if self.parts[field.name].null_count:
+            if self.parts[of.name].null_count:
                 raise InvalidParts(
-                    f"Parts of {self.table} hold a null in {field.name}.", help="Only statistics may be unknown."
+                    f"Parts of {self.table} hold a null in {of.name}.", help="Only statistics may be unknown."
                 )
         if len(pc.unique(self.parts["key"])) != len(self.parts):
             raise InvalidParts(f"Two parts of {self.table} share a key.", help="A part is added once.")

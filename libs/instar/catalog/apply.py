@@ -171,13 +171,14 @@ def _add_tombstones(table: TableState, action: AddTombstones, revision: int) -> 
         if tombstone.id in known:
             raise InvalidAction(f"{table.schema.name} has tombstone {tombstone.id} already.", help="Draw another id.")
         known.add(tombstone.id)
-        by_key = isinstance(tombstone, KeyTombstone)
-        if by_key != (table.schema.merge_mode is MergeMode.UPSERT):
+        if isinstance(tombstone, KeyTombstone) != (table.schema.merge_mode is MergeMode.UPSERT):
             raise InvalidAction(
                 f"{table.schema.name} is {table.schema.merge_mode}: tombstone {tombstone.id} is of the other kind.",
                 help="Delete by key from an upsert table, by condition from an append table.",
             )
-        if by_key and tombstone.keys.column_names != [column.name for column in table.schema.key_columns]:
+        if isinstance(tombstone, KeyTombstone) and tombstone.keys.column_names != [
+            column.name for column in table.schema.key_columns
+        ]:
             raise InvalidAction(
                 f"Tombstone {tombstone.id} does not name the key of {table.schema.name}.",
                 help="Its columns are those of the key, in order.",

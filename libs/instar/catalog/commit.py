@@ -10,7 +10,7 @@ from instar.catalog.errors import InvalidAction
 from instar.catalog.origins import is_committed, with_replacements
 from instar.catalog.preconditions import Precondition
 from instar.catalog.snapshot import Snapshot
-from instar.catalog.timeline import Timeline
+from instar.catalog.timeline import DamagedTransaction, Timeline
 from instar.clock import Clock
 from instar.errors import InstarError
 from instar.storage.protocol import AlreadyExists, DidNotHappen, MayHaveHappened
@@ -141,7 +141,7 @@ def _take_slot(timeline: Timeline, base: Snapshot, transaction: Transaction) -> 
             return False
     try:
         in_log = timeline.holds(base)
-    except DidNotHappen as error:
+    except (DidNotHappen, DamagedTransaction) as error:
         raise _unknown(transaction) from error
     if not in_log:
         raise SlotWasCut(

@@ -11,7 +11,7 @@ _DIGITS = 20
 _LOG_FILE = re.compile(
     rf"(?P<revision>[0-9]{{{_DIGITS}}})\.(?:(?P<uuid>[0-9a-f]{{8}})\.transaction|(?P<kind>transaction|checkpoint))"
 )
-_PART_FILE = re.compile(r"(?P<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9]+-[0-9]{5,}\.parquet")
+_PART_FILE = re.compile(r"(?P<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9]+-(?P<ordinal>[0-9]{5,})\.parquet")
 _PART_FOLDERS = 2  # partition and table
 
 
@@ -72,8 +72,24 @@ def parse_log_name(name: str) -> LogName | None:
     return LogName(int(match["revision"]), LogKind(match["kind"] or "transaction"), match["uuid"]) if match else None
 
 
-def part_transaction(name: str) -> UUID | None:
-    """Return the transaction that wrote the part called `name` below a data prefix, or None for what is no part."""
+@dataclass(frozen=True)
+class PartName:
+    """What the name of a part's file tells."""
+
+    transaction: UUID
+    ordinal: int
+
+
+def parse_part_name(name: str) -> PartName | None:
+    """Return what `name`, below a data prefix, tells of its part, or None for what is no part."""
     *folders, file = name.split("/")
     match = _PART_FILE.fullmatch(file)
-    return UUID(match["uuid"]) if match and len(folders) == _PART_FOLDERS else None
+    if match is None or len(folders) != _PART_FOLDERS or any(parse_name(folder) is None for folder in folders):
+        return None
+    return PartName(UUID(match["uuid"]), int(match["ordinal"]))
+
+
+def part_transaction(name: str) -> UUID | None:
+    """Return the transaction that wrote the part called `name` below a data prefix, or None for what is no part."""
+    parsed = parse_part_name(name)
+    return parsed.transaction if parsed else None

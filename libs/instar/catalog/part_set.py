@@ -64,7 +64,9 @@ class PartSet:
         return PartSet(self._base, self._added, self._removed | frozenset(keys))
 
     def __len__(self) -> int:
-        return sum(piece.num_rows for piece in self._pieces()) - (0 if self._table is not None else len(self._removed))
+        return sum(int(piece.num_rows) for piece in self._pieces()) - (
+            0 if self._table is not None else len(self._removed)
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PartSet) and bool(self.table.equals(other.table))

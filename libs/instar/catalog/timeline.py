@@ -260,7 +260,7 @@ class Timeline:
         problem: InstarError | None = None
         for start in self._starts(listing, target):
             try:
-                return self._forward(start, target)
+                return self._at(start, target)
             except _LOAD_ERRORS as error:
                 problem = problem or error
         if problem is None:
@@ -278,10 +278,16 @@ class Timeline:
             if self._begins_anew(number):
                 yield Snapshot(self.writer, self.database, number - 1)
 
-    def _forward(self, snapshot: Snapshot, target: int) -> Snapshot:
+    def _at(self, snapshot: Snapshot, target: int) -> Snapshot:
+        for _, reached in self.forward(snapshot, target):
+            snapshot = reached
+        return snapshot
+
+    def forward(self, snapshot: Snapshot, target: int) -> Iterator[tuple[int, Snapshot]]:
+        """Yield each revision after `snapshot` up to `target`, with its state."""
         for number in range(snapshot.revision + 1, target + 1):
             snapshot = apply(snapshot, self.read(number))
-        return snapshot
+            yield number, snapshot
 
     def _checkpoints(self, listing: LogListing, target: int) -> Iterator[Snapshot]:
         """Yield the good checkpoints up to `target`, newest first."""

@@ -114,7 +114,7 @@ class Table:
         return self.view(as_of).table(self.name)
 
     def view(self, as_of: AsOf = None) -> View:
-        """Return the table's database as it was: at a vector, its text, a time, or a number if there is one timeline."""
+        """Return the table's database as of a vector, its text, a time, or a number where there is one timeline."""
         return self.lake.catalog.view(self._vector(as_of), database=self.name.database)
 
     def scan(self, where: str | None = None, columns: Sequence[str] | None = None, as_of: AsOf = None) -> "Scan":

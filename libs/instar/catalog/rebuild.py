@@ -152,9 +152,8 @@ def choose_parts(found: Iterable[FoundPart]) -> tuple[list[FoundPart], list[tupl
     left: list[tuple[str, Left, str]] = []
 
     def leave(keys: Iterable[str], reason: Left, detail: str = "") -> None:
-        for key in sorted(keys):
-            if parts.pop(key, None) is not None:
-                left.append((key, reason, detail))
+        gone = [key for key in sorted(keys) if parts.pop(key, None) is not None]
+        left.extend((key, reason, detail) for key in gone)
 
     leave(_earlier_attempts(parts.values()), Left.OTHER_ATTEMPT)
     # A part that was rewritten had been committed; of the rewriting we do not know. So inputs win if all are here. If

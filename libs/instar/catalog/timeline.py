@@ -324,6 +324,11 @@ class Timeline:
             return False
         return found is not None and found.begins_anew
 
+    def oldest(self) -> int:
+        """Return the oldest revision that can be travelled to, 0 where nothing was cut off."""
+        listing = self.listing()
+        return 0 if 1 in listing.suffix else self._oldest(listing)
+
     def _oldest(self, listing: LogListing) -> int:
         suffix = listing.suffix
         kept = [number for number in listing.checkpoints if number in suffix or number + 1 in suffix]

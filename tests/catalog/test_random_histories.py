@@ -165,7 +165,8 @@ class Histories(RuleBasedStateMachine):
         revision = data.draw(st.sampled_from(sorted(self.model.past)))
         timeline = self.timelines[who]
         write_checkpoint(timeline, timeline.load(revision))
-        assert agrees_with_replay(timeline, revision)
+        if revision > timeline.oldest():  # there is a log before it
+            assert agrees_with_replay(timeline, revision)
 
     @rule(data=st.data())
     def damage_a_checkpoint(self, data: st.DataObject) -> None:

@@ -331,7 +331,7 @@ class Timeline:
 
     def _oldest(self, listing: LogListing) -> int:
         suffix = listing.suffix
-        kept = [number for number in listing.checkpoints if number in suffix or number + 1 in suffix]
+        kept = [number for number in listing.checkpoints if number in suffix]
         return min(kept, default=suffix[0] if suffix else 0)
 
     def _read_header(self, revision: int) -> Header:

@@ -59,10 +59,14 @@ def timeline(root: str, *, durable: bool = True) -> Timeline:
 
 
 def build(root: str, count: int) -> dict[str, Any]:
-    log, uuid = timeline(root, durable=False), uuid4()
+    log = timeline(root, durable=False)
     commit(log, Change(random_uuid(), (CreateTable(schema()),)), clock=system_clock)
+    listed = part_list(count)
+    for start in range(0, count, 10_000):
+        uuid = uuid4()
+        rows = records(listed.slice(start, 10_000), uuid, start)
+        commit(log, Change(uuid, (AddParts("parts", rows),)), clock=system_clock)
     if count:
-        commit(log, Change(uuid, (AddParts("parts", records(part_list(count), uuid)),)), clock=system_clock)
         write_checkpoint(log, log.load())
     return {}
 

@@ -37,7 +37,7 @@ def _arrow_schema() -> pa.Schema:
 def _adds(listed: pa.Table) -> list[Any]:
     from deltalake.transaction import AddAction
 
-    return [AddAction(row["path"], row["bytes"], {}, 0, True, _stats(row)) for row in listed.to_pylist()]  # noqa: FBT003
+    return [AddAction(row["path"], row["bytes"], {}, 0, True, _stats(row)) for row in listed.to_pylist()]
 
 
 def delta_build(root: str, count: int) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import TypeVar
 from uuid import UUID
 
 from google.protobuf.message import DecodeError, Message
@@ -15,13 +14,12 @@ from instar.catalog.snapshot import Protocol, Snapshot
 from instar.catalog.state_encoding import (
     adopted_from_pb,
     adopted_to_pb,
-    table_from_pb,
+    table_from_bytes,
     table_to_pb,
     unknown_fields,
 )
+from instar.catalog.wire import NotProtobuf, split
 from instar.errors import InstarError
-
-_M = TypeVar("_M", bound=Message)
 
 
 class DamagedObject(InstarError):
@@ -47,7 +45,7 @@ def encode_transaction(transaction: Transaction) -> bytes:
 
 
 def decode_transaction(data: bytes) -> Transaction:
-    body = _open(pb.KIND_TRANSACTION, data, pb.Transaction)
+    body = pb.Transaction.FromString(bytes(_open(pb.KIND_TRANSACTION, data)))
     header = _header(body.commit)
     actions = tuple(action_from_pb(action) for action in body.actions)
     return Transaction(header.revision, header.uuid, header.previous, header.commit_time, actions)
@@ -55,7 +53,8 @@ def decode_transaction(data: bytes) -> Transaction:
 
 def decode_header(data: bytes) -> Header:
     """Return which transaction `data` is. All of it is checked, nothing of what it did is looked at."""
-    return _header(_open(pb.KIND_TRANSACTION, data, pb.Transaction).commit)
+    _, rest = split(_open(pb.KIND_TRANSACTION, data), frozenset({pb.Transaction.ACTIONS_FIELD_NUMBER}))
+    return _header(pb.Transaction.FromString(rest).commit)
 
 
 def encode_checkpoint(snapshot: Snapshot) -> bytes:
@@ -75,8 +74,10 @@ def encode_checkpoint(snapshot: Snapshot) -> bytes:
 
 
 def decode_checkpoint(data: bytes) -> Snapshot:
-    body = _open(pb.KIND_CHECKPOINT, data, pb.Checkpoint)
-    tables = [table_from_pb(table) for table in body.tables]
+    number = pb.Checkpoint.TABLES_FIELD_NUMBER
+    taken, rest = split(_open(pb.KIND_CHECKPOINT, data), frozenset({number}))
+    tables = [table_from_bytes(table) for table in taken[number]]
+    body = pb.Checkpoint.FromString(rest)
     return Snapshot(
         body.writer,
         body.database,
@@ -99,13 +100,15 @@ def _seal(kind: pb.Kind, body: Message) -> bytes:
     return envelope.SerializeToString(deterministic=True)
 
 
-def _open(kind: pb.Kind, data: bytes, message: type[_M]) -> _M:
+def _open(kind: pb.Kind, data: bytes) -> memoryview:
     """Return the body, checked in this order: whole, of a version that we know, of the kind we expect."""
+    number = pb.Envelope.BODY_FIELD_NUMBER
     try:
-        envelope = pb.Envelope.FromString(data)
-    except DecodeError:
+        taken, rest = split(memoryview(data), frozenset({number}))
+        envelope = pb.Envelope.FromString(rest)
+    except (DecodeError, NotProtobuf):
         raise DamagedObject(f"These {len(data)} bytes are no object of a log.") from None
-    body = envelope.body
+    body = taken[number][0] if len(taken[number]) == 1 else memoryview(b"")
     if envelope.sha256 != _checksum(envelope.kind, envelope.min_reader_version, body):
         raise DamagedObject(f"The checksum over these {len(data)} bytes is wrong.")
     if not 1 <= envelope.min_reader_version <= READER_VERSION:
@@ -115,10 +118,10 @@ def _open(kind: pb.Kind, data: bytes, message: type[_M]) -> _M:
         )
     if envelope.kind != kind:
         raise DamagedObject(f"This is a {pb.Kind.Name(envelope.kind)}, where a {pb.Kind.Name(kind)} belongs.")
-    return message.FromString(body)
+    return body
 
 
-def _checksum(kind: int, version: int, body: bytes) -> bytes:
+def _checksum(kind: int, version: int, body: bytes | memoryview) -> bytes:
     digest = hashlib.sha256(int(kind).to_bytes(4, "big", signed=True) + version.to_bytes(4, "big"))
     digest.update(body)
     return digest.digest()

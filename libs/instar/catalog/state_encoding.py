@@ -16,12 +16,14 @@ from instar.catalog.part_set import PartSet
 from instar.catalog.snapshot import Adoption, TableState, Unknown
 from instar.catalog.tombstones import KeyTombstone, PlacedTombstone, PredicateTombstone, Tombstone
 from instar.catalog.vector import RevisionVector, TimelineId
+from instar.catalog.wire import split
 from instar.flags import Flags, Pushdown, ReadFormat, WriteFormat
 from instar.model.schema import TableSchema
 
 _K = TypeVar("_K")
 _N = TypeVar("_N")
 _SMALL = 100  # rows that are not worth compressing
+_PARTS, _ORIGINS = pb.TableState.PARTS_FIELD_NUMBER, pb.TableState.ORIGINS_FIELD_NUMBER
 
 # Zero is unspecified in each, and hence an error.
 _WRITE_FORMATS = {
@@ -52,13 +54,21 @@ def table_to_pb(table: TableState) -> pb.TableState:
 
 
 def table_from_pb(table: pb.TableState) -> TableState:
+    return table_from_bytes(memoryview(table.SerializeToString()))
+
+
+def table_from_bytes(data: memoryview) -> TableState:
+    """Return a table's state from its message, whose Arrow data is not copied."""
+    taken, rest = split(data, frozenset({_PARTS, _ORIGINS}))
+    parts, origins = (arrow_from_bytes(pa.py_buffer(taken[number][-1])) for number in (_PARTS, _ORIGINS))
+    table = pb.TableState.FromString(rest)
     schema, extra = schema_from_json(table.schema_json)
     return TableState(
         schema,
-        PartSet(arrow_from_bytes(table.parts)),
+        PartSet(parts),
         flags_from_pb(table.flags),
         table.flags_version,
-        OriginSet(arrow_from_bytes(table.origins)),
+        OriginSet(origins),
         tuple(PlacedTombstone(tombstone_from_pb(of), of.placed_at_revision) for of in table.tombstones),
         table.schema_time_micros,
         Unknown(unknown_fields(table), extra),
@@ -162,7 +172,7 @@ def _split(value: Mapping[str, Any], known: frozenset[str]) -> tuple[dict[str, A
 
 def arrow_to_bytes(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
-    compression = "zstd" if table.num_rows > _SMALL else None
+    compression = "lz4" if table.num_rows > _SMALL else None
     options = pa.ipc.IpcWriteOptions(compression=compression)
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table.combine_chunks())
@@ -170,7 +180,7 @@ def arrow_to_bytes(table: pa.Table) -> bytes:
     return encoded
 
 
-def arrow_from_bytes(data: bytes) -> pa.Table:
+def arrow_from_bytes(data: bytes | pa.Buffer) -> pa.Table:
     with pa.ipc.open_stream(data) as reader:
         return reader.read_all()
 

@@ -75,6 +75,12 @@ def test_without_two_checkpoints_nothing_goes(checkpoints: tuple[int, ...]) -> N
     assert plan(filled(checkpoints), 0).empty
 
 
+def test_what_lies_before_a_hole_stays_while_there_are_not_two_checkpoints() -> None:
+    writer = filled((9,))
+    writer.store.delete([writer.timeline.key(3, LogKind.TRANSACTION)])
+    assert plan(writer, 0).empty
+
+
 def test_a_checkpoint_that_the_log_does_not_lead_to_stops_the_plan() -> None:
     writer = filled()
     wrong = writer.timeline.load(9)

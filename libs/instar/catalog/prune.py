@@ -52,7 +52,7 @@ def plan_prune(timeline: Timeline, *, now: int, horizon: int = DEFAULT_HORIZON) 
     needed = _oldest_needed(timeline, suffix, now - horizon)
     good = _good_checkpoints(timeline, [number for number in listing.checkpoints if number in suffix])
     candidates = [number for number in good if number <= needed]
-    oldest = suffix[0] if suffix else 0
+    oldest = 0
     if not candidates:
         reason = f"there is no checkpoint at revision {needed} or before"
     elif len([number for number in good if number >= candidates[-1]]) < 2:  # noqa: PLR2004

@@ -18,7 +18,7 @@ class Killing(FaultyStore):
         self._nth = nth
         self._moment = moment
 
-    def _run(self, operation: Any, key: str, action: Callable[[], Any], stale: Any = None) -> Any:
+    def _run(self, operation: Any, key: str, action: Callable[[], Any], instead: Any = None) -> Any:
         self.calls.append((operation, key))
         struck = len(self.calls) == self._nth
         if struck and self._moment == "before":

@@ -18,7 +18,14 @@ from tests.catalog.samples import Ticks
 from tests.catalog.scenarios import SCENARIOS, Scenario, contents, timeline
 from tests.catalog.tally import TRIED
 
-KINDS = (FaultKind.CRASH_BEFORE, FaultKind.CRASH_AFTER, FaultKind.FAIL_BEFORE, FaultKind.FAIL_AFTER)
+KINDS = (
+    FaultKind.CRASH_BEFORE,
+    FaultKind.CRASH_AFTER,
+    FaultKind.FAIL_BEFORE,
+    FaultKind.FAIL_AFTER,
+    FaultKind.LATE,
+    FaultKind.TORN_LIST,
+)
 ROOT = Path(__file__).parents[2]
 
 
@@ -75,6 +82,7 @@ def test_a_crash_at_any_storage_operation_leaves_the_state_before_or_after(name:
             pass
         if len(faulty.calls) < nth:
             break
+        faulty.settle()
         TRIED["crash points"] += 1
         found = seen(store)
         assert found == after if acknowledged else found in (before, after), (nth, faulty.calls[nth - 1])

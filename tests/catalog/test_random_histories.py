@@ -36,6 +36,7 @@ FAULTS = st.sampled_from(
         FaultKind.THROTTLE,
         FaultKind.CRASH_BEFORE,
         FaultKind.CRASH_AFTER,
+        FaultKind.LATE,
     ]
 )
 WHO = st.integers(0, 2)
@@ -81,16 +82,17 @@ class Histories(RuleBasedStateMachine):
         """Commit under a fault, and tell by the log itself whether it happened; it must say the same if it can."""
         plan = [Fault("any", nth, fault)] if fault else []
         timeline = self.timelines[who]
-        timeline.store = FaultyStore(self.store, plan)
+        timeline.store = faulty = FaultyStore(self.store, plan)
         committed: Committed | None = None
         try:
             committed = commit(timeline, change, clock=self.clock)
         except Crashed:
             self.timelines[who] = Timeline(self.store, "w1", "weather")
         except (DidNotHappen, OutcomeUnknown):
-            assert fault in (FaultKind.FAIL_BEFORE, FaultKind.FAIL_AFTER, FaultKind.THROTTLE)
+            assert fault in (FaultKind.FAIL_BEFORE, FaultKind.FAIL_AFTER, FaultKind.LATE, FaultKind.THROTTLE)
         finally:
             timeline.store = self.store
+            faulty.settle()
         newest = Timeline(self.store, "w1", "weather").history()[-1]
         happened = newest.revision == self.head() + 1 and newest.uuid == change.uuid
         assert happened or newest.revision == self.head()
@@ -214,6 +216,7 @@ class Histories(RuleBasedStateMachine):
         with contextlib.suppress(Crashed, DidNotHappen, MayHaveHappened):
             prune(timeline, plan)
         timeline.store = self.store
+        striking.settle()
         oldest = Timeline(self.store, "w1", "weather").oldest()
         assert oldest <= max(plan.oldest, min(self.model.past) if min(self.model.past) > 1 else 0)
         self.model.past = {number: keys for number, keys in self.model.past.items() if number >= oldest}

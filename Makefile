@@ -57,7 +57,7 @@ doctor: $(READY) ## Examine this machine, Spark, the store and Airflow
 	@instar doctor
 
 .PHONY: bench
-bench: bench-overhead bench-codec bench-parts ## Run all benchmarks
+bench: bench-overhead bench-codec bench-parts bench-catalog ## Run all benchmarks
 
 .PHONY: bench-overhead
 bench-overhead: $(READY) ## Measure what a job and a gate cost at least
@@ -70,6 +70,10 @@ bench-codec: $(READY) ## Measure the row codec against protobuf's own library
 .PHONY: bench-parts
 bench-parts: $(READY) ## Measure reading and writing part files
 	@python -m bench.parts
+
+.PHONY: bench-catalog
+bench-catalog: $(READY) ## Measure the catalog against deltalake and pyiceberg
+	@python -m bench.catalog
 
 .PHONY: lock
 lock: $(READY) ## Resolve requirements.lock anew and export requirements.txt

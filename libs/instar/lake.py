@@ -2,16 +2,17 @@
 
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pyarrow as pa
 
-from instar.catalog.actions import CreateTable, Run, SetFlags
+from instar.catalog.actions import AlterTable, CreateTable, Run, SetFlags
 from instar.catalog.commit import Change, CommitConflict, Committed, commit
-from instar.catalog.preconditions import TableAbsent
+from instar.catalog.preconditions import SchemaIs, TableAbsent
 from instar.catalog.snapshot import TableState
 from instar.catalog.timeline import Timeline
 from instar.catalog.union import UnitedTable, View
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DEFAULT_WRITER = "main"
+_MOST_PLANS = 5
 logger = logging.getLogger(__name__)
 
-AsOf = RevisionVector | int | str | None
+AsOf = RevisionVector | datetime | int | str | None
 
 
 class MissingTime(InstarError):
@@ -48,6 +50,10 @@ class MissingTime(InstarError):
 
 class DuplicateTable(InstarError):
     """A table whose name is taken."""
+
+
+class UnappliedDeletes(InstarError):
+    """A table with deletes that a scan would not take into account."""
 
 
 class AmbiguousRevision(InstarError):
@@ -64,8 +70,9 @@ class Lake(Root):
         writer: str = DEFAULT_WRITER,
         clock: Clock = system_clock,
         uuids: UuidSource = random_uuid,
+        single_process: bool = False,
     ) -> None:
-        super().__init__(config, clock=clock, uuids=uuids)
+        super().__init__(config, clock=clock, uuids=uuids, single_process=single_process)
         self.writer = writer
 
     def tables(self) -> list[TableName]:
@@ -107,14 +114,21 @@ class Table:
         return self.view(as_of).table(self.name)
 
     def view(self, as_of: AsOf = None) -> View:
-        """Return the table's database at a revision: a vector, its text, or a number where there is one timeline."""
+        """Return the table's database as of a vector, its text, a time, or a number where there is one timeline."""
         return self.lake.catalog.view(self._vector(as_of), database=self.name.database)
 
     def scan(self, where: str | None = None, columns: Sequence[str] | None = None, as_of: AsOf = None) -> "Scan":
         """Ask for rows. The scan is pinned to the revisions of now, or of `as_of`, until its end."""
         view = self.view(as_of)
         state = view.table(self.name)
-        plan = plan_scan(state.schema, state.parts, state.flags, view.vector, where=where, columns=columns)
+        if state.tombstones:
+            raise UnappliedDeletes(
+                f"{self.name} has {len(state.tombstones)} tombstones, which this version records but can't apply.",
+                help="Read it as of a revision before the delete, or with a version that applies them.",
+            )
+        plan = plan_scan(
+            state.schema, state.parts, state.flags, view.vector, where=where, columns=columns, aliases=state.aliases
+        )
         return Scan(self.lake, plan)
 
     def append(
@@ -157,7 +171,29 @@ class Table:
                 commit(timeline, change, clock=self.lake.clock)
         return timeline
 
+    def alter(self, change: Callable[[TableSchema], TableSchema]) -> TableSchema:
+        """Change the table's columns or order, in every timeline that holds it, and return the new schema.
+
+        `change` is a function of `instar.model.evolve` or `instar.catalog.alter` with all but the schema given. Where a
+        timeline was altered meanwhile the change is made anew on what it has now.
+        """
+        for writer in self.state().timelines:
+            timeline = self.lake.catalog.timeline(writer, self.name.database)
+            for attempt in range(_MOST_PLANS):
+                before = timeline.load().table(self.name.table).schema
+                altered = Change(self.lake.uuids(), (AlterTable(change(before)),), (SchemaIs(before),))
+                try:
+                    commit(timeline, altered, clock=self.lake.clock)
+                except CommitConflict:
+                    if attempt + 1 == _MOST_PLANS or timeline.load().table(self.name.table).schema == before:
+                        raise
+                    continue
+                break
+        return self.schema
+
     def _vector(self, as_of: AsOf) -> RevisionVector | None:
+        if isinstance(as_of, datetime):
+            return self.lake.catalog.vector_at(_micros(as_of), database=self.name.database)
         if isinstance(as_of, str):
             return RevisionVector.parse(as_of)
         if not isinstance(as_of, int):
@@ -209,6 +245,12 @@ class Scan:
             logger.warning("A query of %s was not recorded: %s", plan.schema.name, error)
 
 
+def _micros(moment: datetime) -> int:
+    if moment.tzinfo is None:
+        raise AmbiguousRevision(f"{moment} names no time zone.", help="Give the time a tzinfo, such as UTC.")
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+
+
 def _to_arrow(rows: "pa.Table | pd.DataFrame") -> pa.Table:
     if isinstance(rows, pa.Table):
         return rows
@@ -225,6 +267,10 @@ def open_lake(
     profile: str | None = None,
     endpoint: str | None = None,
     region: str | None = None,
+    single_process: bool = False,
 ) -> Lake:
-    """Open the lake below a root: `file:///folder` or `s3://bucket/prefix`."""
-    return Lake(StoreConfig(uri, profile, endpoint, region), writer=writer)
+    """Open the lake below a root: `file:///folder` or `s3://bucket/prefix`.
+
+    `single_process` promises that nobody else writes as this writer: only then may the store lack put-if-absent.
+    """
+    return Lake(StoreConfig(uri, profile, endpoint, region), writer=writer, single_process=single_process)

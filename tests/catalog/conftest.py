@@ -9,6 +9,7 @@ from instar.storage.config import open_store
 from instar.storage.local import LocalStore
 from instar.storage.memory import MemoryStore
 from instar.storage.protocol import Store
+from tests.catalog.tally import TRIED
 from tests.services.s3 import S3Server
 
 
@@ -24,3 +25,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
             for name, value in server.environment().items():
                 monkeypatch.setenv(name, value)
             return open_store(server.config(uuid.uuid4().hex))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if TRIED:
+        tried = ", ".join(f"{count:,} {what}" for what, count in sorted(TRIED.items()))
+        terminalreporter.write_line(f"catalog: tried {tried}")

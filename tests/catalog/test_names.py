@@ -1,9 +1,12 @@
-from uuid import UUID
+from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from instar.catalog.actions import CreateTable
+from instar.catalog.commit import Change, commit
 from instar.catalog.names import (
     LogKind,
     LogName,
@@ -14,9 +17,13 @@ from instar.catalog.names import (
     parse_name,
     part_transaction,
 )
+from instar.catalog.timeline import Timeline
+from instar.catalog.union import Catalog
 from instar.model.schema import TableName
 from instar.parts.footer import Provenance
 from instar.parts.names import escape_name, part_key
+from instar.storage.local import LocalStore
+from tests.catalog.samples import Ticks, schema
 
 
 @given(st.integers(0, 10**20 - 1), st.sampled_from(LogKind))
@@ -62,3 +69,22 @@ def test_a_parts_name_tells_its_transaction() -> None:
 )
 def test_other_files_have_no_transaction(name: str) -> None:
     assert part_transaction(name) is None
+
+
+HOSTILE = ["a/b", "..", ".", "a\0b", "a b", "Zürich", "Zu\u0308rich", "%2F", "-", "", "a\\b", "x" * 60, "CON", "\n"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_of_a_writer_or_table_escapes_its_namespace(name: str, tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "lake")
+    neighbour = Timeline(store, "neighbour", "weather")
+    commit(neighbour, Change(uuid4(), (CreateTable(schema()),)), clock=Ticks())
+    timeline = Timeline(store, name, "weather")
+    commit(timeline, Change(uuid4(), (CreateTable(schema(name or "x")),)), clock=Ticks())
+    assert set(timeline.load().tables) == {name or "x"}
+    assert set(neighbour.load().tables) == {"h2o"}
+    folder = tmp_path / "lake"
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == 2
+    assert all(path.relative_to(folder).parts[1:3] == ("weather", "transactions") for path in files)
+    assert {place.writer for place in Catalog(store).timelines()} == {"neighbour", name}

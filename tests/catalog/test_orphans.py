@@ -1,8 +1,12 @@
+import threading
+from uuid import UUID
+
+import pyarrow as pa
 import pytest
 
 from instar.catalog.actions import AddParts
-from instar.catalog.orphans import ForeignPlan, OrphanPlan, Reason, plan_orphans, sweep
-from instar.catalog.snapshot import TransactionCollected
+from instar.catalog.apply import TransactionCollected
+from instar.catalog.orphans import ForeignPlan, ImplausibleSweep, OrphanPlan, Reason, plan_orphans, sweep
 from instar.catalog.timeline import DamagedTransaction, Timeline
 from instar.storage.faulty import Fault, FaultKind, FaultyStore
 from instar.storage.protocol import MayHaveHappened, Store
@@ -40,7 +44,7 @@ def test_what_was_never_committed_is_found_and_deleted() -> None:
     assert [orphan.key for orphan in planned.orphans] == sorted(left)
     assert {orphan.reason for orphan in planned.orphans} == {Reason.NEVER_COMMITTED}
     assert (planned.files, planned.bytes, planned.revision) == (5, 12, 2)
-    result = sweep(writer.timeline, planned, clock=writer.clock, uuids=writer.uuids)
+    result = sweep(writer.timeline, planned, clock=writer.clock, uuids=writer.uuids, most_share=1)
     assert (result.deleted, result.survivors, result.bytes, result.revision) == (planned.orphans, (), 12, 3)
     assert files(writer) == live
 
@@ -194,3 +198,55 @@ def test_an_empty_plan_commits_nothing() -> None:
     writer = begun()
     result = sweep(writer.timeline, plan(writer), clock=writer.clock, uuids=writer.uuids)
     assert (result.deleted, result.revision) == ((), 2)
+
+
+def test_a_plan_that_would_delete_most_of_a_namespace_has_to_be_asked_for() -> None:
+    writer = begun()
+    leave(writer, 3)
+    before = files(writer)
+    planned = plan(writer)
+    assert planned.share == pytest.approx(0.6)
+    with pytest.raises(ImplausibleSweep, match=r"delete 3 of 5 files .* more than 50%"):
+        sweep(writer.timeline, planned, clock=writer.clock, uuids=writer.uuids)
+    assert files(writer) == before
+    assert writer.timeline.load().revision == 2
+    sweep(writer.timeline, planned, clock=writer.clock, uuids=writer.uuids, most_share=0.6)
+    assert len(files(writer)) == 2
+
+
+def test_a_hundred_sweeps_that_race_commits_never_take_a_committed_part() -> None:
+    for seed in range(100):
+        writer = begun()
+        racer = Writer(writer.store, seed=seed + 1)
+        uuid = racer.uuids()
+        rows = part_rows(uuid, 2)
+        racer.upload(rows)
+        decoys = [f"{key}.tmp" for key in rows["key"].to_pylist()] + [f"w1/weather/data/{uuid}-0-00000.parquet"]
+        for decoy in decoys:
+            writer.store.put(decoy, b"decoy")
+        leave(writer, 2)
+        planned = plan(writer)
+        outcomes: list[str] = []
+
+        def commit_it(
+            racer: Writer = racer, rows: pa.Table = rows, uuid: UUID = uuid, outcomes: list[str] = outcomes
+        ) -> None:
+            try:
+                racer.commit(AddParts("h2o", rows), uuid=uuid)
+                outcomes.append("committed")
+            except TransactionCollected:
+                outcomes.append("refused")
+
+        threads = [
+            threading.Thread(target=commit_it),
+            threading.Thread(
+                target=lambda: sweep(writer.timeline, planned, clock=writer.clock, uuids=writer.uuids, most_share=1)  # noqa: B023
+            ),
+        ]
+        for thread in threads if seed % 2 else reversed(threads):
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert set(writer.keys()) <= files(writer)
+        assert (len(writer.keys()) == 4) == (outcomes == ["committed"])
+        assert set(decoys) <= files(writer)

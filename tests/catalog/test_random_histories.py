@@ -1,24 +1,32 @@
 """Several committers, faults, checkpoints, cuts of power and sweeps, in any order, against a plain model."""
 
+import contextlib
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from hypothesis import settings
+import pytest
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from instar.catalog.actions import AddParts, RemoveParts
-from instar.catalog.checkpoint import agrees_with_replay, write_checkpoint
-from instar.catalog.commit import Change, CommitConflict, Committed, commit
+from instar.catalog.actions import AddParts, AlterTable, RemoveParts
+from instar.catalog.apply import TransactionCollected
+from instar.catalog.checkpoint import agrees_with_replay, read_checkpoint, write_checkpoint
+from instar.catalog.commit import Change, CommitConflict, Committed, OutcomeUnknown, commit
+from instar.catalog.encoding import DamagedObject
 from instar.catalog.names import LogKind
 from instar.catalog.origins import OriginConflict
 from instar.catalog.orphans import plan_orphans, sweep
-from instar.catalog.snapshot import TransactionCollected
+from instar.catalog.preconditions import SchemaIs
+from instar.catalog.prune import plan_prune, prune
+from instar.catalog.restore import plan_restore, restore
 from instar.catalog.timeline import Timeline
+from instar.model import evolve
 from instar.storage.faulty import Crashed, Fault, FaultKind, FaultyStore
 from instar.storage.memory import MemoryStore
-from instar.storage.protocol import DidNotHappen
+from instar.storage.protocol import DidNotHappen, MayHaveHappened
 from tests.catalog.samples import HOUR, Ticks, Writer, numbered_uuids, part_rows
+from tests.catalog.tally import TRIED
 
 FAULTS = st.sampled_from(
     [None] * 7  # most commits should get somewhere
@@ -28,9 +36,12 @@ FAULTS = st.sampled_from(
         FaultKind.THROTTLE,
         FaultKind.CRASH_BEFORE,
         FaultKind.CRASH_AFTER,
+        FaultKind.LATE,
     ]
 )
 WHO = st.integers(0, 2)
+NTH = st.integers(1, 5)
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)  # explaining traces every line, and is slow
 
 
 @dataclass
@@ -40,11 +51,14 @@ class Model:
     live: dict[str, str] = field(default_factory=dict)
     generations: dict[str, int] = field(default_factory=dict)
     past: dict[int, frozenset[str]] = field(default_factory=dict)
+    times: dict[int, int] = field(default_factory=dict)
 
 
 class Histories(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
+        TRIED["histories"] += 1
+        self.ids = 1000
         self.clock = Ticks()
         self.store = MemoryStore(clock=self.clock)
         self.uuids = numbered_uuids()
@@ -57,24 +71,28 @@ class Histories(RuleBasedStateMachine):
 
     def note(self, revision: int) -> None:
         self.model.past[revision] = frozenset(self.model.live)
+        header = self.timelines[0].header(revision)
+        assert header is not None
+        self.model.times[revision] = header.commit_time
 
     def head(self) -> int:
         return max(self.model.past)
 
-    def attempt(self, who: int, change: Change, fault: FaultKind | None) -> bool:
+    def attempt(self, who: int, change: Change, fault: FaultKind | None, nth: int = 1) -> bool:
         """Commit under a fault, and tell by the log itself whether it happened; it must say the same if it can."""
-        plan = [Fault("put_if_absent", 1, fault)] if fault else []
+        plan = [Fault("any", nth, fault)] if fault else []
         timeline = self.timelines[who]
-        timeline.store = FaultyStore(self.store, plan)
+        timeline.store = faulty = FaultyStore(self.store, plan)
         committed: Committed | None = None
         try:
             committed = commit(timeline, change, clock=self.clock)
         except Crashed:
             self.timelines[who] = Timeline(self.store, "w1", "weather")
-        except DidNotHappen:
-            assert fault in (FaultKind.FAIL_BEFORE, FaultKind.THROTTLE)
+        except (DidNotHappen, OutcomeUnknown):
+            assert fault in (FaultKind.FAIL_BEFORE, FaultKind.FAIL_AFTER, FaultKind.LATE, FaultKind.THROTTLE)
         finally:
             timeline.store = self.store
+            faulty.settle()
         newest = Timeline(self.store, "w1", "weather").history()[-1]
         happened = newest.revision == self.head() + 1 and newest.uuid == change.uuid
         assert happened or newest.revision == self.head()
@@ -93,19 +111,20 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.pending)
     @rule(data=st.data(), who=WHO, fault=FAULTS)
     def commit_an_upload(self, data: st.DataObject, who: int, fault: FaultKind | None) -> None:
-        self.commit_pending(data.draw(st.integers(0, len(self.pending) - 1)), who, fault)
+        nth = data.draw(NTH) if fault else 1
+        self.commit_pending(data.draw(st.integers(0, len(self.pending) - 1)), who, fault, nth)
 
     @rule(data=st.data(), who=WHO, origin=st.sampled_from(["jan", "feb"]), generation=st.integers(1, 3))
     def ingest(self, data: st.DataObject, who: int, origin: str, generation: int) -> None:
         self.upload(1, origin, generation)
         self.commit_pending(len(self.pending) - 1, who, data.draw(FAULTS))
 
-    def commit_pending(self, index: int, who: int, fault: FaultKind | None) -> None:
+    def commit_pending(self, index: int, who: int, fault: FaultKind | None, nth: int = 1) -> None:
         uuid, action = self.pending[index]
         runs = action.runs
         known = self.model.generations.get(runs[0].origin, 0) if runs else 0
         try:
-            happened = self.attempt(who, Change(uuid, (action,)), fault)
+            happened = self.attempt(who, Change(uuid, (action,)), fault, nth)
         except TransactionCollected:
             assert uuid in self.collected
             self.pending.remove((uuid, action))
@@ -148,21 +167,32 @@ class Histories(RuleBasedStateMachine):
         revision = data.draw(st.sampled_from(sorted(self.model.past)))
         timeline = self.timelines[who]
         write_checkpoint(timeline, timeline.load(revision))
-        assert agrees_with_replay(timeline, revision)
+        if revision > timeline.oldest():  # there is a log before it
+            assert agrees_with_replay(timeline, revision)
 
     @rule(data=st.data())
     def damage_a_checkpoint(self, data: st.DataObject) -> None:
-        listing = self.timelines[0].listing()
-        if listing.checkpoints:
-            key = self.timelines[0].key(data.draw(st.sampled_from(listing.checkpoints)), LogKind.CHECKPOINT)
+        timeline = self.timelines[0]
+        checkpoints = list(timeline.listing().checkpoints)
+        if timeline.oldest():  # a log that was cut needs one
+            checkpoints = [number for number in checkpoints if number > min(self.intact(timeline))]
+        if checkpoints:
+            key = timeline.key(data.draw(st.sampled_from(checkpoints)), LogKind.CHECKPOINT)
             self.store.put(key, self.store.get(key)[:-1])
+
+    def intact(self, timeline: Timeline) -> list[int]:
+        good = []
+        for number in timeline.listing().checkpoints:
+            with contextlib.suppress(DamagedObject):
+                good.append(read_checkpoint(timeline, number).revision)
+        return good
 
     @rule(who=WHO, hours=st.sampled_from([0, 48]))
     def sweep_orphans(self, who: int, hours: int) -> None:
         before = self.timelines[who].load()
         plan = plan_orphans(self.timelines[who], now=self.clock.now + hours * HOUR)
         assert hours or not plan.orphans
-        result = sweep(self.timelines[who], plan, clock=self.clock, uuids=self.uuids)
+        result = sweep(self.timelines[who], plan, clock=self.clock, uuids=self.uuids, most_share=1)
         if result.revision > before.revision:
             self.collected |= {orphan.transaction for orphan in plan.orphans}
             self.note(result.revision)
@@ -171,6 +201,56 @@ class Histories(RuleBasedStateMachine):
     def travel(self, who: int, data: st.DataObject) -> None:
         revision = data.draw(st.sampled_from(sorted(self.model.past)))
         assert self.timelines[who].load(revision).live_keys() == self.model.past[revision]
+        if revision > min(self.model.past):
+            assert self.timelines[who].revision_at(self.model.times[revision] - 1) == revision - 1
+
+    @rule(who=WHO, data=st.data())
+    def prune_history(self, who: int, data: st.DataObject) -> None:
+        timeline = self.timelines[who]
+        since = data.draw(st.sampled_from(sorted(self.model.past)))
+        plan = plan_prune(timeline, now=self.model.times[since], horizon=0)
+        assert plan.oldest <= since
+        kind = data.draw(FAULTS)
+        striking = FaultyStore(self.store, [Fault("delete", data.draw(NTH), kind)] if kind else [])
+        timeline.store = striking
+        with contextlib.suppress(Crashed, DidNotHappen, MayHaveHappened):
+            prune(timeline, plan)
+        timeline.store = self.store
+        striking.settle()
+        oldest = Timeline(self.store, "w1", "weather").oldest()
+        assert oldest <= max(plan.oldest, min(self.model.past) if min(self.model.past) > 1 else 0)
+        self.model.past = {number: keys for number, keys in self.model.past.items() if number >= oldest}
+
+    @rule(who=WHO, data=st.data())
+    def restore_a_revision(self, who: int, data: st.DataObject) -> None:
+        timeline = self.timelines[who]
+        revision = data.draw(st.sampled_from(sorted(self.model.past)))
+        plan = plan_restore(timeline, revision)
+        assert [step.revision for step in plan.undone] == list(range(revision + 1, self.head() + 1))
+        restore(timeline, plan, clock=self.clock, uuids=self.uuids)
+        origins = dict(
+            zip(
+                plan.target.table("h2o").parts["key"].to_pylist(),
+                plan.target.table("h2o").parts["origin"].to_pylist(),
+                strict=True,
+            )
+        )
+        self.model.live = origins
+        self.model.generations = {name: of.generation for name, of in plan.target.table("h2o").origins.items()}
+        self.note(self.head() + 1)
+
+    @rule(who=WHO, name=st.sampled_from(["level", "wind"]))
+    def alter(self, who: int, name: str) -> None:
+        before = self.timelines[who].load().table("h2o").schema
+        names = [column.name for column in before.columns]
+        self.ids += 1
+        after = (
+            evolve.drop_column(before, name)
+            if name in names
+            else evolve.add_column(before, name, "int64", ids=lambda: self.ids)
+        )
+        assert self.attempt(who, Change(self.uuids(), (AlterTable(after),), (SchemaIs(before),)), None)
+        self.note(self.head() + 1)
 
     @invariant()
     def a_new_reader_sees_the_model(self) -> None:
@@ -186,5 +266,23 @@ class Histories(RuleBasedStateMachine):
         assert frozenset().union(*self.model.past.values()) <= files
 
 
-Histories.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
-TestRandomHistories = Histories.TestCase
+class TestRandomHistories(Histories.TestCase):  # type: ignore[name-defined,misc]
+    settings = settings(
+        max_examples=2_000,
+        stateful_step_count=20,
+        deadline=None,
+        phases=PHASES,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@pytest.mark.long
+@pytest.mark.timeout(0)
+class TestManyRandomHistories(Histories.TestCase):  # type: ignore[name-defined,misc]
+    settings = settings(
+        max_examples=100_000,
+        stateful_step_count=25,
+        deadline=None,
+        phases=PHASES,
+        suppress_health_check=list(HealthCheck),
+    )

@@ -3,11 +3,13 @@ import logging
 import pytest
 
 from instar.catalog.actions import Transaction
+from instar.catalog.apply import BrokenChain
 from instar.catalog.checkpoint import write_checkpoint
 from instar.catalog.encoding import encode_transaction
+from instar.catalog.listing import LogListing
 from instar.catalog.names import LogKind
-from instar.catalog.snapshot import BrokenChain, Snapshot
-from instar.catalog.timeline import DamagedTransaction, LogListing, MissingRevision, Timeline, UnknownRevision
+from instar.catalog.snapshot import Snapshot
+from instar.catalog.timeline import DamagedTransaction, MissingRevision, Timeline, UnknownRevision
 from instar.storage.faulty import FaultyStore
 from tests.catalog.samples import Writer
 

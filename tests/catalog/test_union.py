@@ -3,12 +3,15 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from instar.catalog.actions import AddParts, CreateTable, SetFlags
+from instar.catalog.actions import AddParts, AlterTable, CreateTable, SetFlags
 from instar.catalog.commit import Change, commit
-from instar.catalog.union import Catalog, SchemaMismatch, UnknownTableName
+from instar.catalog.unify import SchemaMismatch
+from instar.catalog.union import Catalog, UnknownTableName
 from instar.catalog.vector import RevisionVector
 from instar.flags import Flags, ReadFormat, WriteFormat
-from instar.model.schema import TableName, TableSchema
+from instar.model import evolve
+from instar.model.schema import ColumnId, TableName, TableSchema
+from instar.model.types import BOOL
 from instar.storage.faulty import FaultyStore
 from instar.storage.memory import MemoryStore
 from instar.storage.protocol import Store
@@ -115,12 +118,61 @@ def test_the_flags_of_a_table_are_what_all_its_writers_have_reached() -> None:
     assert catalog.view().table(H2O).flags == Flags(WriteFormat.DUAL)
 
 
-def test_writers_that_disagree_on_a_table_are_named() -> None:
+def test_a_table_that_writers_define_differently_is_refused_by_name_and_hides_no_other() -> None:
     catalog = Catalog(MemoryStore())
     create(catalog, "a")
-    create(catalog, "b", replace(schema(), columns=schema().columns[:2]))
-    with pytest.raises(SchemaMismatch, match=r"Writers 'a' and 'b' define weather\.h2o differently"):
-        catalog.view()
+    create(catalog, "a", schema("air"))
+    time, state, degrees = schema().columns
+    create(catalog, "b", replace(schema(), columns=(time, state, replace(degrees, id=ColumnId(999), type=BOOL))))
+    view = catalog.view()
+    assert sorted(view.tables) == [TableName("weather", "air")]
+    with pytest.raises(SchemaMismatch, match=r"Column 'degrees' of weather\.h2o is float64, but bool for writer 'b'"):
+        view.table(H2O)
+
+
+def test_columns_that_two_writers_made_under_one_name_are_one_with_the_wider_type() -> None:
+    catalog = Catalog(MemoryStore())
+    create(catalog, "a", evolve.add_column(schema(), "level", "int32", ids=lambda: 500))
+    create(catalog, "b", evolve.add_column(schema(), "LEVEL", "int64", ids=lambda: 600))
+    add(catalog, "a", {"500.lower": pa.array([1], pa.int32())})
+    add(catalog, "b", {"600.lower": pa.array([2], pa.int64())})
+    table = catalog.view().table(H2O)
+    assert [(column.id, str(column.type)) for column in table.schema.columns][-1] == (500, "int64")
+    assert table.aliases == {"b": {600: 500}}
+    assert table.parts["500.lower"].to_pylist() == [1, 2]
+    assert "600.lower" not in table.parts.column_names
+
+
+def test_a_column_that_one_writer_dropped_is_dropped_for_all() -> None:
+    catalog = Catalog(MemoryStore())
+    create(catalog, "a")
+    create(catalog, "b")
+    dropped = evolve.drop_column(schema(), "degrees")
+    commit(catalog.timeline("b", "weather"), Change(UUIDS(), (AlterTable(dropped),)), clock=CLOCK)
+    table = catalog.view().table(H2O)
+    assert [column.name for column in table.schema.columns] == ["time", "state"]
+    assert table.schema.dropped == (103,)
+
+
+def test_a_column_that_one_writer_renamed_has_its_newest_name() -> None:
+    catalog = Catalog(MemoryStore())
+    create(catalog, "b")
+    create(catalog, "a")
+    renamed = evolve.rename_column(schema(), "degrees", "celsius")
+    commit(catalog.timeline("b", "weather"), Change(UUIDS(), (AlterTable(renamed),)), clock=CLOCK)
+    assert [column.name for column in catalog.view().table(H2O).schema.columns] == ["time", "state", "celsius"]
+
+
+def test_the_view_at_a_time_has_the_revisions_of_that_time() -> None:
+    catalog = Catalog(MemoryStore())
+    create(catalog, "a")
+    add(catalog, "a")
+    before = CLOCK.now
+    create(catalog, "b")
+    add(catalog, "a")
+    assert str(catalog.vector_at(before)) == "a/weather@2"
+    assert str(catalog.vector_at(CLOCK.now)) == "a/weather@3,b/weather@1"
+    assert str(catalog.vector_at(0)) == ""
 
 
 def test_an_unknown_table_is_named_with_those_that_exist() -> None:

@@ -128,3 +128,42 @@ def test_the_overwriting_store_answers_success_to_all() -> None:
     assert store.get("object") == b"second"
     with pytest.raises(DidNotHappen):
         store.put_if_absent("object", b"third")
+
+
+def test_a_torn_listing_breaks_off() -> None:
+    inner = MemoryStore()
+    for key in ("a", "b", "c", "d"):
+        inner.put(key, b"x")
+    store = FaultyStore(inner, [Fault("list", 1, FaultKind.TORN_LIST)])
+    listing = store.list("")
+    assert [next(listing).key, next(listing).key] == ["a", "b"]
+    with pytest.raises(DidNotHappen, match="broke off"):
+        next(listing)
+    assert len(list(store.list(""))) == 4
+
+
+def test_a_late_put_arrives_behind_the_next_operation() -> None:
+    inner = MemoryStore()
+    store = FaultyStore(inner, [Fault("put", 1, FaultKind.LATE), Fault("get", 3, FaultKind.LATE)])
+    with pytest.raises(MayHaveHappened, match="on its way"):
+        store.put("a", b"x")
+    with pytest.raises(NotFound):
+        store.get("a")
+    assert store.get("a") == b"x"
+    with pytest.raises(DidNotHappen, match="no reply"):
+        store.get("a")
+
+
+def test_what_is_on_its_way_arrives_when_the_store_settles() -> None:
+    inner = MemoryStore()
+    inner.put("a", b"first")
+    store = FaultyStore(inner, [Fault("put_if_absent", 1, FaultKind.LATE), Fault("delete", 1, FaultKind.LATE)])
+    with pytest.raises(MayHaveHappened):
+        store.put_if_absent("a", b"second")
+    store.settle()
+    assert inner.get("a") == b"first"
+    with pytest.raises(MayHaveHappened):
+        store.delete(["a"])
+    assert inner.get("a") == b"first"
+    store.settle()
+    assert list(inner.list("")) == []

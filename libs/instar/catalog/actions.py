@@ -3,14 +3,17 @@
 `data_change` tells whether readers may see other rows after the action, or only the same rows laid out differently.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from instar.catalog.snapshot import Adoption, TableState, Unknown
+from instar.catalog.tombstones import Tombstone
 from instar.errors import InstarError
 from instar.flags import Flags
 from instar.model.part import PART_FIELDS
@@ -32,7 +35,21 @@ class Run:
 @dataclass(frozen=True)
 class CreateTable:
     schema: TableSchema
+    unknown: Unknown = field(default_factory=Unknown)
     data_change: ClassVar[bool] = False
+
+    @property
+    def table(self) -> str:
+        return self.schema.name.table
+
+
+@dataclass(frozen=True)
+class AlterTable:
+    """Give a table another schema. It was made from the one that the table has now: see `SchemaIs`."""
+
+    schema: TableSchema
+    unknown: Unknown = field(default_factory=Unknown)
+    data_change: ClassVar[bool] = True
 
     @property
     def table(self) -> str:
@@ -54,15 +71,15 @@ class AddParts:
 
     def __post_init__(self) -> None:
         names = set(self.parts.column_names)
-        for field in PART_FIELDS:
-            if field.name not in names or self.parts.schema.field(field.name).type != field.type:
+        for of in PART_FIELDS:
+            if of.name not in names or self.parts.schema.field(of.name).type != of.type:
                 raise InvalidParts(
-                    f"Parts of {self.table} lack a column {field.name} of type {field.type}.",
+                    f"Parts of {self.table} lack a column {of.name} of type {of.type}.",
                     help="Part metadata has the columns of PART_FIELDS.",
                 )
-            if self.parts[field.name].null_count:
+            if self.parts[of.name].null_count:
                 raise InvalidParts(
-                    f"Parts of {self.table} hold a null in {field.name}.", help="Only statistics may be unknown."
+                    f"Parts of {self.table} hold a null in {of.name}.", help="Only statistics may be unknown."
                 )
         if len(pc.unique(self.parts["key"])) != len(self.parts):
             raise InvalidParts(f"Two parts of {self.table} share a key.", help="A part is added once.")
@@ -112,7 +129,90 @@ class Collect:
     data_change: ClassVar[bool] = False
 
 
-Action = CreateTable | AddParts | RemoveParts | SetFlags | Collect
+@dataclass(frozen=True)
+class AddTombstones:
+    """Delete rows of a table, in the parts that hold them now."""
+
+    table: str
+    tombstones: tuple[Tombstone, ...]
+    data_change: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class RetireTombstones:
+    """Let go of tombstones that have no row left to delete."""
+
+    table: str
+    ids: tuple[UUID, ...]
+    data_change: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Seal:
+    """End a timeline: nothing can be committed behind this. Only `heir` may adopt what it holds."""
+
+    heir: str
+    data_change: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Adopt:
+    """Take over the tables of a sealed timeline of the same database, as they were at its final revision.
+
+    A reader who sees this no longer looks at that timeline. The state travels with the action, so that reading this
+    log never needs the other one.
+    """
+
+    writer: str
+    final: int
+    uuid: UUID
+    tables: tuple[TableState, ...]
+    data_change: ClassVar[bool] = False
+
+
+class ResetReason(enum.StrEnum):
+    RESTORE = "restore"
+    REBUILD = "rebuild"
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Put other tables in the place of all that are there: those of an old revision, or what a rebuild found.
+
+    A rebuild begins anew: it follows no transaction, for the one before it may be unreadable.
+    """
+
+    reason: ResetReason
+    revision: int
+    """The revision that is made the newest again; 0 where the state was rebuilt from files."""
+    tables: tuple[TableState, ...]
+    adopted: Mapping[str, Adoption] = field(default_factory=dict)
+    data_change: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Upgrade:
+    """Ask more of whoever reads or writes this timeline from here on."""
+
+    min_reader: int
+    min_writer: int
+    data_change: ClassVar[bool] = False
+
+
+Action = (
+    CreateTable
+    | AlterTable
+    | AddParts
+    | RemoveParts
+    | AddTombstones
+    | RetireTombstones
+    | SetFlags
+    | Collect
+    | Seal
+    | Adopt
+    | Reset
+    | Upgrade
+)
 
 
 @dataclass(frozen=True)
@@ -130,12 +230,25 @@ class Transaction:
     def data_change(self) -> bool:
         return any(action.data_change for action in self.actions)
 
+    @property
+    def begins_anew(self) -> bool:
+        """Tell whether the state after this does not depend on the state before."""
+        return any(isinstance(action, Reset) and action.reason is ResetReason.REBUILD for action in self.actions)
+
     def mentioned_keys(self) -> frozenset[str]:
         """Return the keys of all parts that this adds or removes."""
-        return frozenset(
-            key for action in self.actions if isinstance(action, AddParts | RemoveParts) for key in action.keys
-        )
+        return frozenset(key for action in self.actions for key in _mentioned(action))
 
 
 def added(actions: Iterable[Action]) -> list[AddParts]:
     return [action for action in actions if isinstance(action, AddParts)]
+
+
+def _mentioned(action: Action) -> Iterable[str]:
+    match action:
+        case AddParts() | RemoveParts():
+            return action.keys
+        case Adopt() | Reset():
+            return [key for table in action.tables for key in table.parts["key"].to_pylist()]
+        case _:
+            return ()

@@ -30,6 +30,11 @@ def write_checkpoint(timeline: Timeline, snapshot: Snapshot) -> Checkpoint:
             f"{timeline} never was in the state {snapshot.uuid} at revision {snapshot.revision}.",
             help="Load the snapshot from the timeline itself.",
         )
+    return store_checkpoint(timeline, snapshot)
+
+
+def store_checkpoint(timeline: Timeline, snapshot: Snapshot) -> Checkpoint:
+    """Store a state under its revision. It counts from the moment that the log has a transaction which leads to it."""
     key = timeline.key(snapshot.revision, LogKind.CHECKPOINT)
     data = encode_checkpoint(snapshot)
     timeline.store.put(key, data)

@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from instar.catalog.actions import Action, Transaction
+from instar.catalog.apply import WRITER_VERSION, TimelineSealed, TransactionCollected, UnknownFormat, apply
+from instar.catalog.errors import InvalidAction
 from instar.catalog.origins import is_committed, with_replacements
 from instar.catalog.preconditions import Precondition
-from instar.catalog.snapshot import InvalidAction, Snapshot, TransactionCollected, apply
-from instar.catalog.timeline import Timeline
+from instar.catalog.snapshot import Snapshot
+from instar.catalog.timeline import DamagedTransaction, Timeline
 from instar.clock import Clock
 from instar.errors import InstarError
 from instar.storage.protocol import AlreadyExists, DidNotHappen, MayHaveHappened
 
 CHECKPOINT_EVERY = 100
+_FRESH = 60_000_000  # microseconds: no log is cut that soon behind its head
 _MOST_PUTS = 5  # of one transaction into one slot whose replies get lost
 
 
@@ -47,6 +50,13 @@ class Maintenance:
     """Work that a commit has made due; whoever committed may do it, or leave it to the schedule."""
 
     checkpoint: bool = False
+    """So many revisions have come since the last one was due."""
+    prune: bool = False
+    """There may be history beyond the horizon, behind two checkpoints."""
+
+    @property
+    def any(self) -> bool:
+        return self.checkpoint or self.prune
 
 
 @dataclass(frozen=True)
@@ -68,18 +78,40 @@ def commit(timeline: Timeline, change: Change, *, clock: Clock, checkpoint_every
     The change is checked against each revision that it meets, and rebased onto it if it still fits; else CommitConflict
     says why it does not. It is in the log if and only if this returns, except where OutcomeUnknown is raised.
     """
-    base = timeline.load()
-    while not is_committed(base, change.actions):
-        transaction, after = _step(base, change, clock)
-        if _take_slot(timeline, base, transaction):
-            timeline.remember(after)
-            return Committed(after, due=Maintenance(checkpoint=after.revision % checkpoint_every == 0))
-        base = timeline.refresh(base)
-    return Committed(base, already=True)
+    now = clock()
+    newest = timeline.newest
+    # A head that is fresh need not be looked at again: if it is not the head any more, the slot behind it is taken.
+    looked = newest is None or now - newest.commit_time >= _FRESH
+    base = timeline.load() if newest is None or looked else newest
+    while True:
+        try:
+            step = None if is_committed(base, change.actions) else _step(base, change, now)
+        except InstarError:
+            if looked:
+                raise
+            step = None
+        if step is None and looked:
+            return Committed(base, already=True)
+        if step and _take_slot(timeline, base, step[0]):
+            timeline.remember(step[1])
+            return Committed(step[1], due=maintenance_due(step[1].revision, checkpoint_every))
+        base, looked, now = timeline.refresh(base), True, clock()
 
 
-def _step(base: Snapshot, change: Change, clock: Clock) -> tuple[Transaction, Snapshot]:
+def maintenance_due(revision: int, checkpoint_every: int = CHECKPOINT_EVERY) -> Maintenance:
+    """Return what the commit of `revision` has made due."""
+    checkpoint = revision % checkpoint_every == 0
+    return Maintenance(checkpoint, prune=checkpoint and revision > 2 * checkpoint_every)
+
+
+def _step(base: Snapshot, change: Change, now: int) -> tuple[Transaction, Snapshot]:
     """Return the transaction that brings `change` onto `base`, and the state after it."""
+    if base.protocol.min_writer > WRITER_VERSION:
+        raise UnknownFormat(
+            f"{base.writer}/{base.database} needs a writer of version {base.protocol.min_writer}; "
+            f"this one has version {WRITER_VERSION}.",
+            help="Upgrade Instar here before writing to this lake.",
+        )
     for precondition in change.expect:
         if violation := precondition.violation(base):
             raise CommitConflict(
@@ -89,12 +121,12 @@ def _step(base: Snapshot, change: Change, clock: Clock) -> tuple[Transaction, Sn
         base.revision + 1,
         change.uuid,
         base.uuid,
-        max(clock(), base.commit_time + 1),
+        max(now, base.commit_time + 1),
         with_replacements(base, change.actions),
     )
     try:
-        return transaction, apply(base, transaction)
-    except TransactionCollected:
+        return transaction, apply(base, transaction, check=True)
+    except (TransactionCollected, TimelineSealed):
         raise
     except InvalidAction as error:
         raise CommitConflict(error.fact, help=error.help) from error
@@ -109,7 +141,7 @@ def _take_slot(timeline: Timeline, base: Snapshot, transaction: Transaction) -> 
             return False
     try:
         in_log = timeline.holds(base)
-    except DidNotHappen as error:
+    except (DidNotHappen, DamagedTransaction) as error:
         raise _unknown(transaction) from error
     if not in_log:
         raise SlotWasCut(
@@ -127,7 +159,7 @@ def _owner(timeline: Timeline, transaction: Transaction) -> UUID:
     """
     try:
         for _ in range(_MOST_PUTS):
-            if found := timeline.find(transaction.revision):
+            if found := timeline.header(transaction.revision):
                 return found.uuid
             with contextlib.suppress(AlreadyExists, MayHaveHappened):
                 timeline.append(transaction)

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,12 @@ from instar.storage.protocol import ObjectInfo
 
 DAY_MICROS = 24 * 60 * 60 * 1_000_000
 DEFAULT_GRACE = DAY_MICROS
+MOST_SHARE = 0.5
+"""A sweep of more than this share of a namespace's files has to be asked for."""
+
+
+class ImplausibleSweep(InstarError):
+    """A plan that would delete so much that it may rest on a mistake."""
 
 
 class ForeignPlan(InstarError):
@@ -29,6 +35,7 @@ class Reason(enum.StrEnum):
     NEVER_COMMITTED = "its transaction is not in the log"
     LEFT_OVER = "its transaction was committed without it"
     COLLECTED = "its transaction was fenced off by an earlier sweep"
+    LET_GO = "its writer was retired, and the heir has let go of it"
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,11 @@ class OrphanPlan:
     @property
     def bytes(self) -> int:
         return sum(orphan.bytes for orphan in self.orphans)
+
+    @property
+    def share(self) -> float:
+        """Return how much of the namespace would go, from 0 to 1."""
+        return len(self.orphans) / self.files if self.files else 0.0
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -99,7 +111,9 @@ def plan_orphans(timeline: Timeline, *, now: int, grace: int = DEFAULT_GRACE) ->
     infos = tuple(timeline.store.list(data_prefix(timeline.writer, timeline.database)))
     head = timeline.load()
     named, committed = _retained(timeline, head)
-    return classify(infos, head, named, committed, now=now, grace=grace)
+    own = classify(infos, head, named, committed, now=now, grace=grace)
+    inherited = [orphan for writer in _let_go(timeline, head) for orphan in _inherited(timeline, writer, named)]
+    return replace(own, orphans=(*own.orphans, *inherited), files=own.files + len(inherited))
 
 
 def classify(
@@ -131,21 +145,32 @@ def classify(
     return OrphanPlan(head.writer, head.database, head.revision, tuple(orphans), young, tuple(foreign), files)
 
 
-def sweep(timeline: Timeline, plan: OrphanPlan, *, clock: Clock, uuids: UuidSource) -> SweepResult:
+def sweep(
+    timeline: Timeline, plan: OrphanPlan, *, clock: Clock, uuids: UuidSource, most_share: float = MOST_SHARE
+) -> SweepResult:
     """Delete the orphans of `plan` that still are.
 
     First their transactions are fenced off in the log. A transaction that was committed before the fence is visible in
     the log behind it, and its parts survive; one that was not can't be committed any more. So what is deleted after
-    looking at the log once more can't be, or become, part of any revision.
+    looking at the log once more can't be, or become, part of any revision. A sealed timeline needs no fence: nothing
+    can be committed to it.
     """
     if (plan.writer, plan.database) != (timeline.writer, timeline.database):
         raise ForeignPlan(
             f"The plan is for {plan.writer}/{plan.database}, not for {timeline}.", help="Plan for this timeline."
         )
+    if plan.share > most_share:
+        raise ImplausibleSweep(
+            f"The plan would delete {len(plan.orphans)} of {plan.files} files of {timeline}, "
+            f"more than {most_share:.0%}.",
+            help="Look at the files and their reasons. If all of it may go, ask for a greater share.",
+        )
     head = timeline.load()
     named, _ = _retained(timeline, head)
-    doubtful = {orphan.transaction for orphan in plan.orphans if orphan.key not in named} - head.collected
-    if doubtful:
+    inherited = {orphan.key for orphan in plan.orphans if orphan.reason is Reason.LET_GO}
+    unnamed = [orphan for orphan in plan.orphans if orphan.key not in named]
+    doubtful = {orphan.transaction for orphan in unnamed if orphan.key not in inherited} - head.collected
+    if doubtful and head.heir is None:
         fence = Change(uuids(), (Collect(tuple(sorted(doubtful))),))
         fenced = commit(timeline, fence, clock=clock).snapshot
         since = timeline.history(after=head.revision)
@@ -154,6 +179,22 @@ def sweep(timeline: Timeline, plan: OrphanPlan, *, clock: Clock, uuids: UuidSour
     deleted = tuple(orphan for orphan in plan.orphans if orphan.key not in named)
     timeline.store.delete(orphan.key for orphan in deleted)
     return SweepResult(head.revision, deleted, tuple(orphan for orphan in plan.orphans if orphan.key in named))
+
+
+def _let_go(timeline: Timeline, head: Snapshot) -> list[str]:
+    """Return the retired writers whose own logs nobody can need: no retained revision is from before their adoption."""
+    oldest = min(timeline.listing().transactions, default=0)
+    return sorted(writer for writer, adoption in head.adopted.items() if adoption.revision <= oldest)
+
+
+def _inherited(timeline: Timeline, writer: str, named: frozenset[str]) -> list[OrphanFile]:
+    """Return the files of a retired writer that the heir's log names no more."""
+    prefix = data_prefix(writer, timeline.database)
+    return [
+        OrphanFile(info.key, transaction, Reason.LET_GO, info.size, info.modified_micros)
+        for info in timeline.store.list(prefix)
+        if info.key not in named and (transaction := part_transaction(info.key.removeprefix(prefix))) is not None
+    ]
 
 
 def _retained(timeline: Timeline, head: Snapshot) -> tuple[frozenset[str], frozenset[UUID]]:

@@ -24,23 +24,25 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n instar/catalog/transaction.proto\x12\x0einstar.catalog\"h\n\x08\x45nvelope\x12\"\n\x04kind\x18\x01 \x01(\x0e\x32\x14.instar.catalog.Kind\x12\x1a\n\x12min_reader_version\x18\x02 \x01(\r\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x12\x0e\n\x06sha256\x18\x04 \x01(\x0c\"^\n\x0bTransaction\x12\'\n\x07\x61\x63tions\x18\x01 \x03(\x0b\x32\x16.instar.catalog.Action\x12&\n\x06\x63ommit\x18\x02 \x01(\x0b\x32\x16.instar.catalog.Commit\"[\n\x06\x43ommit\x12\x10\n\x08revision\x18\x01 \x01(\x04\x12\x0c\n\x04uuid\x18\x02 \x01(\x0c\x12\x15\n\rprevious_uuid\x18\x03 \x01(\x0c\x12\x1a\n\x12\x63ommit_time_micros\x18\x04 \x01(\x03\"\xae\x02\n\x06\x41\x63tion\x12&\n\x06\x63hange\x18\x01 \x01(\x0e\x32\x16.instar.catalog.Change\x12\x33\n\x0c\x63reate_table\x18\x02 \x01(\x0b\x32\x1b.instar.catalog.CreateTableH\x00\x12-\n\tadd_parts\x18\x03 \x01(\x0b\x32\x18.instar.catalog.AddPartsH\x00\x12\x33\n\x0cremove_parts\x18\x04 \x01(\x0b\x32\x1b.instar.catalog.RemovePartsH\x00\x12-\n\tset_flags\x18\x05 \x01(\x0b\x32\x18.instar.catalog.SetFlagsH\x00\x12*\n\x07\x63ollect\x18\x06 \x01(\x0b\x32\x17.instar.catalog.CollectH\x00\x42\x08\n\x06\x61\x63tion\"\"\n\x0b\x43reateTable\x12\x13\n\x0bschema_json\x18\x01 \x01(\t\"Q\n\x08\x41\x64\x64Parts\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05parts\x18\x02 \x01(\x0c\x12\'\n\nempty_runs\x18\x03 \x03(\x0b\x32\x13.instar.catalog.Run\")\n\x03Run\x12\x0e\n\x06origin\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\x03\"*\n\x0bRemoveParts\x12\r\n\x05table\x18\x01 \x01(\t\x12\x0c\n\x04keys\x18\x02 \x03(\t\"P\n\x08SetFlags\x12\r\n\x05table\x18\x01 \x01(\t\x12$\n\x05\x66lags\x18\x02 \x01(\x0b\x32\x15.instar.catalog.Flags\x12\x0f\n\x07version\x18\x03 \x01(\x03\"\x97\x01\n\x05\x46lags\x12\x31\n\x0cwrite_format\x18\x01 \x01(\x0e\x32\x1b.instar.catalog.WriteFormat\x12/\n\x0bread_format\x18\x02 \x01(\x0e\x32\x1a.instar.catalog.ReadFormat\x12*\n\x08pushdown\x18\x03 \x01(\x0e\x32\x18.instar.catalog.Pushdown\"\x1f\n\x07\x43ollect\x12\x14\n\x0ctransactions\x18\x01 \x03(\x0c\"\x95\x01\n\nCheckpoint\x12\x0e\n\x06writer\x18\x01 \x01(\t\x12\x10\n\x08\x64\x61tabase\x18\x02 \x01(\t\x12&\n\x06\x63ommit\x18\x03 \x01(\x0b\x32\x16.instar.catalog.Commit\x12*\n\x06tables\x18\x04 \x03(\x0b\x32\x1a.instar.catalog.TableState\x12\x11\n\tcollected\x18\x05 \x03(\x0c\"\x96\x01\n\nTableState\x12\x13\n\x0bschema_json\x18\x01 \x01(\t\x12\r\n\x05parts\x18\x02 \x01(\x0c\x12$\n\x05\x66lags\x18\x03 \x01(\x0b\x32\x15.instar.catalog.Flags\x12\x15\n\rflags_version\x18\x04 \x01(\x03\x12\'\n\x07origins\x18\x05 \x03(\x0b\x32\x16.instar.catalog.Origin\"Q\n\x06Origin\x12\x0e\n\x06origin\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\x03\x12\x13\n\x0btransaction\x18\x03 \x01(\x0c\x12\x0e\n\x06sealed\x18\x04 \x01(\x08*G\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10KIND_TRANSACTION\x10\x01\x12\x13\n\x0fKIND_CHECKPOINT\x10\x02*D\n\x06\x43hange\x12\x16\n\x12\x43HANGE_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x43HANGE_DATA\x10\x01\x12\x11\n\rCHANGE_LAYOUT\x10\x02*w\n\x0bWriteFormat\x12\x1c\n\x18WRITE_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n\x12WRITE_FORMAT_CODEC\x10\x01\x12\x15\n\x11WRITE_FORMAT_DUAL\x10\x02\x12\x1b\n\x17WRITE_FORMAT_STRUCTURED\x10\x03*t\n\nReadFormat\x12\x1b\n\x17READ_FORMAT_UNSPECIFIED\x10\x00\x12\x15\n\x11READ_FORMAT_CODEC\x10\x01\x12\x16\n\x12READ_FORMAT_SHADOW\x10\x02\x12\x1a\n\x16READ_FORMAT_STRUCTURED\x10\x03*Z\n\x08Pushdown\x12\x18\n\x14PUSHDOWN_UNSPECIFIED\x10\x00\x12\x10\n\x0cPUSHDOWN_OFF\x10\x01\x12\x11\n\rPUSHDOWN_SOFT\x10\x02\x12\x0f\n\x0bPUSHDOWN_ON\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n instar/catalog/transaction.proto\x12\x0einstar.catalog\"h\n\x08\x45nvelope\x12\"\n\x04kind\x18\x01 \x01(\x0e\x32\x14.instar.catalog.Kind\x12\x1a\n\x12min_reader_version\x18\x02 \x01(\r\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x12\x0e\n\x06sha256\x18\x04 \x01(\x0c\"^\n\x0bTransaction\x12\'\n\x07\x61\x63tions\x18\x01 \x03(\x0b\x32\x16.instar.catalog.Action\x12&\n\x06\x63ommit\x18\x02 \x01(\x0b\x32\x16.instar.catalog.Commit\"[\n\x06\x43ommit\x12\x10\n\x08revision\x18\x01 \x01(\x04\x12\x0c\n\x04uuid\x18\x02 \x01(\x0c\x12\x15\n\rprevious_uuid\x18\x03 \x01(\x0c\x12\x1a\n\x12\x63ommit_time_micros\x18\x04 \x01(\x03\"\xfb\x04\n\x06\x41\x63tion\x12&\n\x06\x63hange\x18\x01 \x01(\x0e\x32\x16.instar.catalog.Change\x12\x33\n\x0c\x63reate_table\x18\x02 \x01(\x0b\x32\x1b.instar.catalog.CreateTableH\x00\x12-\n\tadd_parts\x18\x03 \x01(\x0b\x32\x18.instar.catalog.AddPartsH\x00\x12\x33\n\x0cremove_parts\x18\x04 \x01(\x0b\x32\x1b.instar.catalog.RemovePartsH\x00\x12-\n\tset_flags\x18\x05 \x01(\x0b\x32\x18.instar.catalog.SetFlagsH\x00\x12*\n\x07\x63ollect\x18\x06 \x01(\x0b\x32\x17.instar.catalog.CollectH\x00\x12\x31\n\x0b\x61lter_table\x18\x07 \x01(\x0b\x32\x1a.instar.catalog.AlterTableH\x00\x12\x37\n\x0e\x61\x64\x64_tombstones\x18\x08 \x01(\x0b\x32\x1d.instar.catalog.AddTombstonesH\x00\x12=\n\x11retire_tombstones\x18\t \x01(\x0b\x32 .instar.catalog.RetireTombstonesH\x00\x12$\n\x04seal\x18\n \x01(\x0b\x32\x14.instar.catalog.SealH\x00\x12&\n\x05\x61\x64opt\x18\x0b \x01(\x0b\x32\x15.instar.catalog.AdoptH\x00\x12&\n\x05reset\x18\x0c \x01(\x0b\x32\x15.instar.catalog.ResetH\x00\x12*\n\x07upgrade\x18\r \x01(\x0b\x32\x17.instar.catalog.UpgradeH\x00\x42\x08\n\x06\x61\x63tion\"\"\n\x0b\x43reateTable\x12\x13\n\x0bschema_json\x18\x01 \x01(\t\"!\n\nAlterTable\x12\x13\n\x0bschema_json\x18\x01 \x01(\t\"Q\n\x08\x41\x64\x64Parts\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05parts\x18\x02 \x01(\x0c\x12\'\n\nempty_runs\x18\x03 \x03(\x0b\x32\x13.instar.catalog.Run\")\n\x03Run\x12\x0e\n\x06origin\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\x03\"*\n\x0bRemoveParts\x12\r\n\x05table\x18\x01 \x01(\t\x12\x0c\n\x04keys\x18\x02 \x03(\t\"P\n\x08SetFlags\x12\r\n\x05table\x18\x01 \x01(\t\x12$\n\x05\x66lags\x18\x02 \x01(\x0b\x32\x15.instar.catalog.Flags\x12\x0f\n\x07version\x18\x03 \x01(\x03\"\x97\x01\n\x05\x46lags\x12\x31\n\x0cwrite_format\x18\x01 \x01(\x0e\x32\x1b.instar.catalog.WriteFormat\x12/\n\x0bread_format\x18\x02 \x01(\x0e\x32\x1a.instar.catalog.ReadFormat\x12*\n\x08pushdown\x18\x03 \x01(\x0e\x32\x18.instar.catalog.Pushdown\"\x1f\n\x07\x43ollect\x12\x14\n\x0ctransactions\x18\x01 \x03(\x0c\"M\n\rAddTombstones\x12\r\n\x05table\x18\x01 \x01(\t\x12-\n\ntombstones\x18\x02 \x03(\x0b\x32\x19.instar.catalog.Tombstone\"\xa7\x01\n\tTombstone\x12\n\n\x02id\x18\x01 \x01(\x0c\x12.\n\x06\x62y_key\x18\x02 \x01(\x0b\x32\x1c.instar.catalog.KeyTombstoneH\x00\x12:\n\x0c\x62y_predicate\x18\x03 \x01(\x0b\x32\".instar.catalog.PredicateTombstoneH\x00\x12\x1a\n\x12placed_at_revision\x18\x04 \x01(\x04\x42\x06\n\x04kind\"\'\n\x0cKeyTombstone\x12\x0c\n\x04keys\x18\x01 \x01(\x0c\x12\t\n\x01t\x18\x02 \x01(\x03\"P\n\x12PredicateTombstone\x12\r\n\x05where\x18\x01 \x01(\t\x12+\n\x06\x63overs\x18\x02 \x03(\x0b\x32\x1b.instar.catalog.VectorEntry\"A\n\x0bVectorEntry\x12\x0e\n\x06writer\x18\x01 \x01(\t\x12\x10\n\x08\x64\x61tabase\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\x04\".\n\x10RetireTombstones\x12\r\n\x05table\x18\x01 \x01(\t\x12\x0b\n\x03ids\x18\x02 \x03(\x0c\"\x14\n\x04Seal\x12\x0c\n\x04heir\x18\x01 \x01(\t\"o\n\x05\x41\x64opt\x12\x0e\n\x06writer\x18\x01 \x01(\t\x12\x16\n\x0e\x66inal_revision\x18\x02 \x01(\x04\x12\x12\n\nfinal_uuid\x18\x03 \x01(\x0c\x12*\n\x06tables\x18\x04 \x03(\x0b\x32\x1a.instar.catalog.TableState\"\x9d\x01\n\x05Reset\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.instar.catalog.ResetReason\x12\x10\n\x08revision\x18\x02 \x01(\x04\x12*\n\x06tables\x18\x03 \x03(\x0b\x32\x1a.instar.catalog.TableState\x12)\n\x07\x61\x64opted\x18\x04 \x03(\x0b\x32\x18.instar.catalog.Adoption\"1\n\x07Upgrade\x12\x12\n\nmin_reader\x18\x01 \x01(\r\x12\x12\n\nmin_writer\x18\x02 \x01(\r\"\x84\x02\n\nCheckpoint\x12\x0e\n\x06writer\x18\x01 \x01(\t\x12\x10\n\x08\x64\x61tabase\x18\x02 \x01(\t\x12&\n\x06\x63ommit\x18\x03 \x01(\x0b\x32\x16.instar.catalog.Commit\x12*\n\x06tables\x18\x04 \x03(\x0b\x32\x1a.instar.catalog.TableState\x12\x11\n\tcollected\x18\x05 \x03(\x0c\x12)\n\x07\x61\x64opted\x18\x06 \x03(\x0b\x32\x18.instar.catalog.Adoption\x12\x11\n\x04heir\x18\x07 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nmin_reader\x18\x08 \x01(\r\x12\x12\n\nmin_writer\x18\t \x01(\rB\x07\n\x05_heir\"X\n\x08\x41\x64option\x12\x0e\n\x06writer\x18\x01 \x01(\t\x12\x16\n\x0e\x66inal_revision\x18\x02 \x01(\x04\x12\x12\n\nfinal_uuid\x18\x03 \x01(\x0c\x12\x10\n\x08revision\x18\x04 \x01(\x04\"\xc9\x01\n\nTableState\x12\x13\n\x0bschema_json\x18\x01 \x01(\t\x12\r\n\x05parts\x18\x02 \x01(\x0c\x12$\n\x05\x66lags\x18\x03 \x01(\x0b\x32\x15.instar.catalog.Flags\x12\x15\n\rflags_version\x18\x04 \x01(\x03\x12\x0f\n\x07origins\x18\x05 \x01(\x0c\x12-\n\ntombstones\x18\x06 \x03(\x0b\x32\x19.instar.catalog.Tombstone\x12\x1a\n\x12schema_time_micros\x18\x07 \x01(\x03*G\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10KIND_TRANSACTION\x10\x01\x12\x13\n\x0fKIND_CHECKPOINT\x10\x02*D\n\x06\x43hange\x12\x16\n\x12\x43HANGE_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x43HANGE_DATA\x10\x01\x12\x11\n\rCHANGE_LAYOUT\x10\x02*w\n\x0bWriteFormat\x12\x1c\n\x18WRITE_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n\x12WRITE_FORMAT_CODEC\x10\x01\x12\x15\n\x11WRITE_FORMAT_DUAL\x10\x02\x12\x1b\n\x17WRITE_FORMAT_STRUCTURED\x10\x03*t\n\nReadFormat\x12\x1b\n\x17READ_FORMAT_UNSPECIFIED\x10\x00\x12\x15\n\x11READ_FORMAT_CODEC\x10\x01\x12\x16\n\x12READ_FORMAT_SHADOW\x10\x02\x12\x1a\n\x16READ_FORMAT_STRUCTURED\x10\x03*Z\n\x08Pushdown\x12\x18\n\x14PUSHDOWN_UNSPECIFIED\x10\x00\x12\x10\n\x0cPUSHDOWN_OFF\x10\x01\x12\x11\n\rPUSHDOWN_SOFT\x10\x02\x12\x0f\n\x0bPUSHDOWN_ON\x10\x03*_\n\x0bResetReason\x12\x1c\n\x18RESET_REASON_UNSPECIFIED\x10\x00\x12\x18\n\x14RESET_REASON_RESTORE\x10\x01\x12\x18\n\x14RESET_REASON_REBUILD\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'instar.catalog.transaction_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_KIND']._serialized_start=1515
-  _globals['_KIND']._serialized_end=1586
-  _globals['_CHANGE']._serialized_start=1588
-  _globals['_CHANGE']._serialized_end=1656
-  _globals['_WRITEFORMAT']._serialized_start=1658
-  _globals['_WRITEFORMAT']._serialized_end=1777
-  _globals['_READFORMAT']._serialized_start=1779
-  _globals['_READFORMAT']._serialized_end=1895
-  _globals['_PUSHDOWN']._serialized_start=1897
-  _globals['_PUSHDOWN']._serialized_end=1987
+  _globals['_KIND']._serialized_start=2885
+  _globals['_KIND']._serialized_end=2956
+  _globals['_CHANGE']._serialized_start=2958
+  _globals['_CHANGE']._serialized_end=3026
+  _globals['_WRITEFORMAT']._serialized_start=3028
+  _globals['_WRITEFORMAT']._serialized_end=3147
+  _globals['_READFORMAT']._serialized_start=3149
+  _globals['_READFORMAT']._serialized_end=3265
+  _globals['_PUSHDOWN']._serialized_start=3267
+  _globals['_PUSHDOWN']._serialized_end=3357
+  _globals['_RESETREASON']._serialized_start=3359
+  _globals['_RESETREASON']._serialized_end=3454
   _globals['_ENVELOPE']._serialized_start=52
   _globals['_ENVELOPE']._serialized_end=156
   _globals['_TRANSACTION']._serialized_start=158
@@ -48,25 +50,47 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COMMIT']._serialized_start=254
   _globals['_COMMIT']._serialized_end=345
   _globals['_ACTION']._serialized_start=348
-  _globals['_ACTION']._serialized_end=650
-  _globals['_CREATETABLE']._serialized_start=652
-  _globals['_CREATETABLE']._serialized_end=686
-  _globals['_ADDPARTS']._serialized_start=688
-  _globals['_ADDPARTS']._serialized_end=769
-  _globals['_RUN']._serialized_start=771
-  _globals['_RUN']._serialized_end=812
-  _globals['_REMOVEPARTS']._serialized_start=814
-  _globals['_REMOVEPARTS']._serialized_end=856
-  _globals['_SETFLAGS']._serialized_start=858
-  _globals['_SETFLAGS']._serialized_end=938
-  _globals['_FLAGS']._serialized_start=941
-  _globals['_FLAGS']._serialized_end=1092
-  _globals['_COLLECT']._serialized_start=1094
-  _globals['_COLLECT']._serialized_end=1125
-  _globals['_CHECKPOINT']._serialized_start=1128
-  _globals['_CHECKPOINT']._serialized_end=1277
-  _globals['_TABLESTATE']._serialized_start=1280
-  _globals['_TABLESTATE']._serialized_end=1430
-  _globals['_ORIGIN']._serialized_start=1432
-  _globals['_ORIGIN']._serialized_end=1513
+  _globals['_ACTION']._serialized_end=983
+  _globals['_CREATETABLE']._serialized_start=985
+  _globals['_CREATETABLE']._serialized_end=1019
+  _globals['_ALTERTABLE']._serialized_start=1021
+  _globals['_ALTERTABLE']._serialized_end=1054
+  _globals['_ADDPARTS']._serialized_start=1056
+  _globals['_ADDPARTS']._serialized_end=1137
+  _globals['_RUN']._serialized_start=1139
+  _globals['_RUN']._serialized_end=1180
+  _globals['_REMOVEPARTS']._serialized_start=1182
+  _globals['_REMOVEPARTS']._serialized_end=1224
+  _globals['_SETFLAGS']._serialized_start=1226
+  _globals['_SETFLAGS']._serialized_end=1306
+  _globals['_FLAGS']._serialized_start=1309
+  _globals['_FLAGS']._serialized_end=1460
+  _globals['_COLLECT']._serialized_start=1462
+  _globals['_COLLECT']._serialized_end=1493
+  _globals['_ADDTOMBSTONES']._serialized_start=1495
+  _globals['_ADDTOMBSTONES']._serialized_end=1572
+  _globals['_TOMBSTONE']._serialized_start=1575
+  _globals['_TOMBSTONE']._serialized_end=1742
+  _globals['_KEYTOMBSTONE']._serialized_start=1744
+  _globals['_KEYTOMBSTONE']._serialized_end=1783
+  _globals['_PREDICATETOMBSTONE']._serialized_start=1785
+  _globals['_PREDICATETOMBSTONE']._serialized_end=1865
+  _globals['_VECTORENTRY']._serialized_start=1867
+  _globals['_VECTORENTRY']._serialized_end=1932
+  _globals['_RETIRETOMBSTONES']._serialized_start=1934
+  _globals['_RETIRETOMBSTONES']._serialized_end=1980
+  _globals['_SEAL']._serialized_start=1982
+  _globals['_SEAL']._serialized_end=2002
+  _globals['_ADOPT']._serialized_start=2004
+  _globals['_ADOPT']._serialized_end=2115
+  _globals['_RESET']._serialized_start=2118
+  _globals['_RESET']._serialized_end=2275
+  _globals['_UPGRADE']._serialized_start=2277
+  _globals['_UPGRADE']._serialized_end=2326
+  _globals['_CHECKPOINT']._serialized_start=2329
+  _globals['_CHECKPOINT']._serialized_end=2589
+  _globals['_ADOPTION']._serialized_start=2591
+  _globals['_ADOPTION']._serialized_end=2679
+  _globals['_TABLESTATE']._serialized_start=2682
+  _globals['_TABLESTATE']._serialized_end=2883
 # @@protoc_insertion_point(module_scope)

@@ -39,6 +39,12 @@ class Pushdown(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PUSHDOWN_OFF: _ClassVar[Pushdown]
     PUSHDOWN_SOFT: _ClassVar[Pushdown]
     PUSHDOWN_ON: _ClassVar[Pushdown]
+
+class ResetReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RESET_REASON_UNSPECIFIED: _ClassVar[ResetReason]
+    RESET_REASON_RESTORE: _ClassVar[ResetReason]
+    RESET_REASON_REBUILD: _ClassVar[ResetReason]
 KIND_UNSPECIFIED: Kind
 KIND_TRANSACTION: Kind
 KIND_CHECKPOINT: Kind
@@ -57,6 +63,9 @@ PUSHDOWN_UNSPECIFIED: Pushdown
 PUSHDOWN_OFF: Pushdown
 PUSHDOWN_SOFT: Pushdown
 PUSHDOWN_ON: Pushdown
+RESET_REASON_UNSPECIFIED: ResetReason
+RESET_REASON_RESTORE: ResetReason
+RESET_REASON_REBUILD: ResetReason
 
 class Envelope(_message.Message):
     __slots__ = ("kind", "min_reader_version", "body", "sha256")
@@ -91,22 +100,42 @@ class Commit(_message.Message):
     def __init__(self, revision: _Optional[int] = ..., uuid: _Optional[bytes] = ..., previous_uuid: _Optional[bytes] = ..., commit_time_micros: _Optional[int] = ...) -> None: ...
 
 class Action(_message.Message):
-    __slots__ = ("change", "create_table", "add_parts", "remove_parts", "set_flags", "collect")
+    __slots__ = ("change", "create_table", "add_parts", "remove_parts", "set_flags", "collect", "alter_table", "add_tombstones", "retire_tombstones", "seal", "adopt", "reset", "upgrade")
     CHANGE_FIELD_NUMBER: _ClassVar[int]
     CREATE_TABLE_FIELD_NUMBER: _ClassVar[int]
     ADD_PARTS_FIELD_NUMBER: _ClassVar[int]
     REMOVE_PARTS_FIELD_NUMBER: _ClassVar[int]
     SET_FLAGS_FIELD_NUMBER: _ClassVar[int]
     COLLECT_FIELD_NUMBER: _ClassVar[int]
+    ALTER_TABLE_FIELD_NUMBER: _ClassVar[int]
+    ADD_TOMBSTONES_FIELD_NUMBER: _ClassVar[int]
+    RETIRE_TOMBSTONES_FIELD_NUMBER: _ClassVar[int]
+    SEAL_FIELD_NUMBER: _ClassVar[int]
+    ADOPT_FIELD_NUMBER: _ClassVar[int]
+    RESET_FIELD_NUMBER: _ClassVar[int]
+    UPGRADE_FIELD_NUMBER: _ClassVar[int]
     change: Change
     create_table: CreateTable
     add_parts: AddParts
     remove_parts: RemoveParts
     set_flags: SetFlags
     collect: Collect
-    def __init__(self, change: _Optional[_Union[Change, str]] = ..., create_table: _Optional[_Union[CreateTable, _Mapping]] = ..., add_parts: _Optional[_Union[AddParts, _Mapping]] = ..., remove_parts: _Optional[_Union[RemoveParts, _Mapping]] = ..., set_flags: _Optional[_Union[SetFlags, _Mapping]] = ..., collect: _Optional[_Union[Collect, _Mapping]] = ...) -> None: ...
+    alter_table: AlterTable
+    add_tombstones: AddTombstones
+    retire_tombstones: RetireTombstones
+    seal: Seal
+    adopt: Adopt
+    reset: Reset
+    upgrade: Upgrade
+    def __init__(self, change: _Optional[_Union[Change, str]] = ..., create_table: _Optional[_Union[CreateTable, _Mapping]] = ..., add_parts: _Optional[_Union[AddParts, _Mapping]] = ..., remove_parts: _Optional[_Union[RemoveParts, _Mapping]] = ..., set_flags: _Optional[_Union[SetFlags, _Mapping]] = ..., collect: _Optional[_Union[Collect, _Mapping]] = ..., alter_table: _Optional[_Union[AlterTable, _Mapping]] = ..., add_tombstones: _Optional[_Union[AddTombstones, _Mapping]] = ..., retire_tombstones: _Optional[_Union[RetireTombstones, _Mapping]] = ..., seal: _Optional[_Union[Seal, _Mapping]] = ..., adopt: _Optional[_Union[Adopt, _Mapping]] = ..., reset: _Optional[_Union[Reset, _Mapping]] = ..., upgrade: _Optional[_Union[Upgrade, _Mapping]] = ...) -> None: ...
 
 class CreateTable(_message.Message):
+    __slots__ = ("schema_json",)
+    SCHEMA_JSON_FIELD_NUMBER: _ClassVar[int]
+    schema_json: str
+    def __init__(self, schema_json: _Optional[str] = ...) -> None: ...
+
+class AlterTable(_message.Message):
     __slots__ = ("schema_json",)
     SCHEMA_JSON_FIELD_NUMBER: _ClassVar[int]
     schema_json: str
@@ -164,42 +193,146 @@ class Collect(_message.Message):
     transactions: _containers.RepeatedScalarFieldContainer[bytes]
     def __init__(self, transactions: _Optional[_Iterable[bytes]] = ...) -> None: ...
 
+class AddTombstones(_message.Message):
+    __slots__ = ("table", "tombstones")
+    TABLE_FIELD_NUMBER: _ClassVar[int]
+    TOMBSTONES_FIELD_NUMBER: _ClassVar[int]
+    table: str
+    tombstones: _containers.RepeatedCompositeFieldContainer[Tombstone]
+    def __init__(self, table: _Optional[str] = ..., tombstones: _Optional[_Iterable[_Union[Tombstone, _Mapping]]] = ...) -> None: ...
+
+class Tombstone(_message.Message):
+    __slots__ = ("id", "by_key", "by_predicate", "placed_at_revision")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    BY_KEY_FIELD_NUMBER: _ClassVar[int]
+    BY_PREDICATE_FIELD_NUMBER: _ClassVar[int]
+    PLACED_AT_REVISION_FIELD_NUMBER: _ClassVar[int]
+    id: bytes
+    by_key: KeyTombstone
+    by_predicate: PredicateTombstone
+    placed_at_revision: int
+    def __init__(self, id: _Optional[bytes] = ..., by_key: _Optional[_Union[KeyTombstone, _Mapping]] = ..., by_predicate: _Optional[_Union[PredicateTombstone, _Mapping]] = ..., placed_at_revision: _Optional[int] = ...) -> None: ...
+
+class KeyTombstone(_message.Message):
+    __slots__ = ("keys", "t")
+    KEYS_FIELD_NUMBER: _ClassVar[int]
+    T_FIELD_NUMBER: _ClassVar[int]
+    keys: bytes
+    t: int
+    def __init__(self, keys: _Optional[bytes] = ..., t: _Optional[int] = ...) -> None: ...
+
+class PredicateTombstone(_message.Message):
+    __slots__ = ("where", "covers")
+    WHERE_FIELD_NUMBER: _ClassVar[int]
+    COVERS_FIELD_NUMBER: _ClassVar[int]
+    where: str
+    covers: _containers.RepeatedCompositeFieldContainer[VectorEntry]
+    def __init__(self, where: _Optional[str] = ..., covers: _Optional[_Iterable[_Union[VectorEntry, _Mapping]]] = ...) -> None: ...
+
+class VectorEntry(_message.Message):
+    __slots__ = ("writer", "database", "revision")
+    WRITER_FIELD_NUMBER: _ClassVar[int]
+    DATABASE_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    writer: str
+    database: str
+    revision: int
+    def __init__(self, writer: _Optional[str] = ..., database: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class RetireTombstones(_message.Message):
+    __slots__ = ("table", "ids")
+    TABLE_FIELD_NUMBER: _ClassVar[int]
+    IDS_FIELD_NUMBER: _ClassVar[int]
+    table: str
+    ids: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, table: _Optional[str] = ..., ids: _Optional[_Iterable[bytes]] = ...) -> None: ...
+
+class Seal(_message.Message):
+    __slots__ = ("heir",)
+    HEIR_FIELD_NUMBER: _ClassVar[int]
+    heir: str
+    def __init__(self, heir: _Optional[str] = ...) -> None: ...
+
+class Adopt(_message.Message):
+    __slots__ = ("writer", "final_revision", "final_uuid", "tables")
+    WRITER_FIELD_NUMBER: _ClassVar[int]
+    FINAL_REVISION_FIELD_NUMBER: _ClassVar[int]
+    FINAL_UUID_FIELD_NUMBER: _ClassVar[int]
+    TABLES_FIELD_NUMBER: _ClassVar[int]
+    writer: str
+    final_revision: int
+    final_uuid: bytes
+    tables: _containers.RepeatedCompositeFieldContainer[TableState]
+    def __init__(self, writer: _Optional[str] = ..., final_revision: _Optional[int] = ..., final_uuid: _Optional[bytes] = ..., tables: _Optional[_Iterable[_Union[TableState, _Mapping]]] = ...) -> None: ...
+
+class Reset(_message.Message):
+    __slots__ = ("reason", "revision", "tables", "adopted")
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    TABLES_FIELD_NUMBER: _ClassVar[int]
+    ADOPTED_FIELD_NUMBER: _ClassVar[int]
+    reason: ResetReason
+    revision: int
+    tables: _containers.RepeatedCompositeFieldContainer[TableState]
+    adopted: _containers.RepeatedCompositeFieldContainer[Adoption]
+    def __init__(self, reason: _Optional[_Union[ResetReason, str]] = ..., revision: _Optional[int] = ..., tables: _Optional[_Iterable[_Union[TableState, _Mapping]]] = ..., adopted: _Optional[_Iterable[_Union[Adoption, _Mapping]]] = ...) -> None: ...
+
+class Upgrade(_message.Message):
+    __slots__ = ("min_reader", "min_writer")
+    MIN_READER_FIELD_NUMBER: _ClassVar[int]
+    MIN_WRITER_FIELD_NUMBER: _ClassVar[int]
+    min_reader: int
+    min_writer: int
+    def __init__(self, min_reader: _Optional[int] = ..., min_writer: _Optional[int] = ...) -> None: ...
+
 class Checkpoint(_message.Message):
-    __slots__ = ("writer", "database", "commit", "tables", "collected")
+    __slots__ = ("writer", "database", "commit", "tables", "collected", "adopted", "heir", "min_reader", "min_writer")
     WRITER_FIELD_NUMBER: _ClassVar[int]
     DATABASE_FIELD_NUMBER: _ClassVar[int]
     COMMIT_FIELD_NUMBER: _ClassVar[int]
     TABLES_FIELD_NUMBER: _ClassVar[int]
     COLLECTED_FIELD_NUMBER: _ClassVar[int]
+    ADOPTED_FIELD_NUMBER: _ClassVar[int]
+    HEIR_FIELD_NUMBER: _ClassVar[int]
+    MIN_READER_FIELD_NUMBER: _ClassVar[int]
+    MIN_WRITER_FIELD_NUMBER: _ClassVar[int]
     writer: str
     database: str
     commit: Commit
     tables: _containers.RepeatedCompositeFieldContainer[TableState]
     collected: _containers.RepeatedScalarFieldContainer[bytes]
-    def __init__(self, writer: _Optional[str] = ..., database: _Optional[str] = ..., commit: _Optional[_Union[Commit, _Mapping]] = ..., tables: _Optional[_Iterable[_Union[TableState, _Mapping]]] = ..., collected: _Optional[_Iterable[bytes]] = ...) -> None: ...
+    adopted: _containers.RepeatedCompositeFieldContainer[Adoption]
+    heir: str
+    min_reader: int
+    min_writer: int
+    def __init__(self, writer: _Optional[str] = ..., database: _Optional[str] = ..., commit: _Optional[_Union[Commit, _Mapping]] = ..., tables: _Optional[_Iterable[_Union[TableState, _Mapping]]] = ..., collected: _Optional[_Iterable[bytes]] = ..., adopted: _Optional[_Iterable[_Union[Adoption, _Mapping]]] = ..., heir: _Optional[str] = ..., min_reader: _Optional[int] = ..., min_writer: _Optional[int] = ...) -> None: ...
+
+class Adoption(_message.Message):
+    __slots__ = ("writer", "final_revision", "final_uuid", "revision")
+    WRITER_FIELD_NUMBER: _ClassVar[int]
+    FINAL_REVISION_FIELD_NUMBER: _ClassVar[int]
+    FINAL_UUID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    writer: str
+    final_revision: int
+    final_uuid: bytes
+    revision: int
+    def __init__(self, writer: _Optional[str] = ..., final_revision: _Optional[int] = ..., final_uuid: _Optional[bytes] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class TableState(_message.Message):
-    __slots__ = ("schema_json", "parts", "flags", "flags_version", "origins")
+    __slots__ = ("schema_json", "parts", "flags", "flags_version", "origins", "tombstones", "schema_time_micros")
     SCHEMA_JSON_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
     FLAGS_FIELD_NUMBER: _ClassVar[int]
     FLAGS_VERSION_FIELD_NUMBER: _ClassVar[int]
     ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    TOMBSTONES_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_TIME_MICROS_FIELD_NUMBER: _ClassVar[int]
     schema_json: str
     parts: bytes
     flags: Flags
     flags_version: int
-    origins: _containers.RepeatedCompositeFieldContainer[Origin]
-    def __init__(self, schema_json: _Optional[str] = ..., parts: _Optional[bytes] = ..., flags: _Optional[_Union[Flags, _Mapping]] = ..., flags_version: _Optional[int] = ..., origins: _Optional[_Iterable[_Union[Origin, _Mapping]]] = ...) -> None: ...
-
-class Origin(_message.Message):
-    __slots__ = ("origin", "generation", "transaction", "sealed")
-    ORIGIN_FIELD_NUMBER: _ClassVar[int]
-    GENERATION_FIELD_NUMBER: _ClassVar[int]
-    TRANSACTION_FIELD_NUMBER: _ClassVar[int]
-    SEALED_FIELD_NUMBER: _ClassVar[int]
-    origin: str
-    generation: int
-    transaction: bytes
-    sealed: bool
-    def __init__(self, origin: _Optional[str] = ..., generation: _Optional[int] = ..., transaction: _Optional[bytes] = ..., sealed: _Optional[bool] = ...) -> None: ...
+    origins: bytes
+    tombstones: _containers.RepeatedCompositeFieldContainer[Tombstone]
+    schema_time_micros: int
+    def __init__(self, schema_json: _Optional[str] = ..., parts: _Optional[bytes] = ..., flags: _Optional[_Union[Flags, _Mapping]] = ..., flags_version: _Optional[int] = ..., origins: _Optional[bytes] = ..., tombstones: _Optional[_Iterable[_Union[Tombstone, _Mapping]]] = ..., schema_time_micros: _Optional[int] = ...) -> None: ...

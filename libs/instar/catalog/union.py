@@ -1,17 +1,19 @@
 """The catalog as readers see it: the union of all timelines, pinned by a revision vector."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from instar.catalog.names import log_prefix, parse_log_name, parse_name
 from instar.catalog.snapshot import Snapshot, TableState
 from instar.catalog.timeline import Timeline
+from instar.catalog.tombstones import PlacedTombstone
+from instar.catalog.unify import unify
 from instar.catalog.vector import RevisionVector, TimelineId
 from instar.errors import InstarError
 from instar.flags import Flags, least
-from instar.model.schema import TableName, TableSchema
+from instar.model.schema import ColumnId, TableName, TableSchema
 from instar.storage.protocol import Store
 
 WRITER_COLUMN = "writer"
@@ -20,10 +22,6 @@ _DEPTH = 3  # writer, database, and what lies below
 
 class UnknownTableName(InstarError):
     """A table that no timeline holds."""
-
-
-class SchemaMismatch(InstarError):
-    """A table that two writers define differently."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,13 @@ class UnitedTable:
     flags: Flags
     timelines: Mapping[str, TableState]
     """The table in each timeline, by writer."""
+    aliases: Mapping[str, Mapping[ColumnId, ColumnId]] = field(default_factory=dict)
+    """Per writer, the columns that its files hold under ids of their own, with the ids that they have here."""
+
+    @property
+    def tombstones(self) -> tuple[tuple[str, PlacedTombstone], ...]:
+        """Return the deletes in force, each with the writer whose timeline holds it."""
+        return tuple((writer, placed) for writer, state in self.timelines.items() for placed in state.tombstones)
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,14 @@ class View:
 
     vector: RevisionVector
     tables: Mapping[TableName, UnitedTable]
+    broken: Mapping[TableName, InstarError] = field(default_factory=dict)
+    """Tables whose timelines can't be united, with the reason. They hide nothing but themselves."""
+    notes: tuple[str, ...] = ()
+    """Timelines that are not seen at their newest revision, because it is damaged."""
 
     def table(self, name: TableName) -> UnitedTable:
+        if name in self.broken:
+            raise self.broken[name]
         if name not in self.tables:
             raise UnknownTableName(
                 f"There is no table {name}.", help=f"There are: {', '.join(map(str, sorted(self.tables))) or 'none'}."
@@ -59,13 +70,17 @@ class View:
 class Catalog:
     """Find the timelines of a lake, and read them as one."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, single_process: bool = False) -> None:
         self.store = store
+        self.single_process = single_process
         self._timelines: dict[TimelineId, Timeline] = {}
 
     def timeline(self, writer: str, database: str) -> Timeline:
         """Return a timeline, whether or not it has begun. The same one each time, so that it remembers."""
-        return self._timelines.setdefault(TimelineId(writer, database), Timeline(self.store, writer, database))
+        place = TimelineId(writer, database)
+        if place not in self._timelines:
+            self._timelines[place] = Timeline(self.store, writer, database, single_process=self.single_process)
+        return self._timelines[place]
 
     def timelines(self) -> list[TimelineId]:
         """Return the timelines that have begun."""
@@ -82,14 +97,21 @@ class Catalog:
 
         A timeline that the vector leaves out had not begun when it was taken, and is not seen.
         """
-        pinned = dict.fromkeys(self.timelines()) if vector is None else dict(vector)
-        return unite(
-            [
-                self.timeline(place.writer, place.database).load(revision)
-                for place, revision in pinned.items()
-                if database in (None, place.database)
-            ]
-        )
+        if vector is not None:
+            chosen = [(place, revision) for place, revision in vector if database in (None, place.database)]
+            return unite([self.timeline(of.writer, of.database).load(revision) for of, revision in chosen])
+        places = [place for place in self.timelines() if database in (None, place.database)]
+        opened = [self.timeline(place.writer, place.database).load_readable() for place in places]
+        return replace(unite([snapshot for snapshot, _ in opened]), notes=tuple(note for _, note in opened if note))
+
+    def vector_at(self, micros: int, *, database: str | None = None) -> RevisionVector:
+        """Return the revisions that were the newest at a time, by the commit times that each timeline has."""
+        found = {
+            place: self.timeline(place.writer, place.database).revision_at(micros)
+            for place in self.timelines()
+            if database in (None, place.database)
+        }
+        return RevisionVector.of({place: revision for place, revision in found.items() if revision})
 
     def _folders(self) -> Iterator[TimelineId]:
         """Yield what may be timelines, jumping over the contents of each."""
@@ -110,28 +132,49 @@ class Catalog:
 
 
 def unite(snapshots: list[Snapshot]) -> View:
-    """Return the union of timelines."""
+    """Return the union of timelines. One that another has adopted, at a revision that is seen, is not looked at."""
+    adopted = {(snapshot.database, writer) for snapshot in snapshots for writer in snapshot.adopted}
     held: dict[TableName, dict[str, TableState]] = {}
     for snapshot in sorted(snapshots, key=lambda snapshot: snapshot.writer):
+        if (snapshot.database, snapshot.writer) in adopted:
+            continue
         for state in snapshot.tables.values():
             held.setdefault(state.schema.name, {})[snapshot.writer] = state
     vector = {TimelineId(snapshot.writer, snapshot.database): snapshot.revision for snapshot in snapshots}
-    return View(RevisionVector.of(vector), {name: _unite_table(states) for name, states in held.items()})
+    tables: dict[TableName, UnitedTable] = {}
+    broken: dict[TableName, InstarError] = {}
+    for name, states in held.items():
+        try:
+            tables[name] = _unite_table(states)
+        except InstarError as error:
+            broken[name] = error
+    return View(RevisionVector.of(vector), tables, broken)
 
 
 def _unite_table(states: Mapping[str, TableState]) -> UnitedTable:
-    first_writer, first = next(iter(states.items()))
-    for writer, state in states.items():
-        if state.schema != first.schema:
-            raise SchemaMismatch(
-                f"Writers {first_writer!r} and {writer!r} define {state.schema.name} differently.",
-                help="Create the table with the schema that the other writer has, ids included.",
-            )
-    parts = [
-        state.parts.append_column(
-            pa.field(WRITER_COLUMN, pa.string(), nullable=False), pa.array([writer] * len(state.parts), pa.string())
-        )
-        for writer, state in states.items()
-    ]
-    united = pa.concat_tables(parts, promote_options="permissive")
-    return UnitedTable(first.schema, united, least(state.flags for state in states.values()), states)
+    united = unify(states)
+    parts = [_labelled(writer, state, united.aliases.get(writer, {})) for writer, state in states.items()]
+    return UnitedTable(
+        united.schema,
+        parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="permissive"),
+        least(state.flags for state in states.values()),
+        states,
+        united.aliases,
+    )
+
+
+def _labelled(writer: str, state: TableState, aliases: Mapping[ColumnId, ColumnId]) -> pa.Table:
+    """Return a timeline's parts with their writer, and with statistics under the ids that the union has."""
+    parts = state.parts
+    if aliases:
+        names = [_alias(name, aliases) for name in parts.column_names]
+        parts = parts.rename_columns(names)
+    field = pa.field(WRITER_COLUMN, pa.string(), nullable=False)
+    return parts.append_column(field, pa.repeat(pa.scalar(writer), parts.num_rows))
+
+
+def _alias(name: str, aliases: Mapping[ColumnId, ColumnId]) -> str:
+    number, dot, statistic = name.partition(".")
+    if not dot or not number.isdigit():
+        return name
+    return f"{aliases.get(ColumnId(int(number)), ColumnId(int(number)))}.{statistic}"

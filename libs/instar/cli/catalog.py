@@ -7,17 +7,23 @@ import typer
 from instar.catalog.checkpoint import agrees_with_replay, write_checkpoint
 from instar.catalog.encoding import encode_checkpoint
 from instar.catalog.names import LogKind
-from instar.catalog.orphans import OrphanFile, OrphanPlan, SweepResult, plan_orphans, sweep
+from instar.catalog.orphans import MOST_SHARE, OrphanFile, OrphanPlan, SweepResult, plan_orphans, sweep
 from instar.catalog.timeline import Timeline
-from instar.cli import actions
+from instar.cli import actions, repair
+from instar.cli.catalog_show import show
 from instar.cli.duration import parse_duration
-from instar.cli.lake import DatabaseArgument, LakeOption, WriterOption, chosen_timelines, open_lake
-from instar.cli.output import JsonOption, counted, file_size, moment, print_json, print_rows
+from instar.cli.lake import CommitOption, DatabaseArgument, LakeOption, WriterOption, chosen_timelines, open_lake
+from instar.cli.output import JsonOption, counted, file_size, invite, moment, print_json, print_rows
 from instar.errors import InstarError
 from instar.lake import Lake
 
 app = typer.Typer(no_args_is_help=True, help="Look at the catalog's log, and look after it.")
-CommitOption = Annotated[bool, typer.Option("--commit", help="Do it; without this, only say what would be done.")]
+app.command("show")(show)
+app.command("prune")(repair.prune)
+app.command("restore")(repair.restore)
+app.command("rebuild")(repair.rebuild)
+app.command("fsck")(repair.fsck)
+app.command("retire")(repair.retire)
 
 
 class CheckpointDisagrees(InstarError):
@@ -87,7 +93,7 @@ def checkpoint(
         verb = "Wrote" if of["written"] else "Would replace" if of["exists"] else "Would write"
         verified = " It agrees with the replay of the log." if of["agrees_with_replay"] else ""
         typer.echo(f"{verb} {of['key']}: {contents}.{verified}")
-    _invite(commit, bool(done))
+    invite(commit, bool(done))
 
 
 @app.command("gc")
@@ -97,6 +103,9 @@ def gc(
     grace: Annotated[
         str, typer.Option("--grace", help="Leave younger files alone: 30s, 10m, 24h, 7d.", metavar="DURATION")
     ] = "24h",
+    most_share: Annotated[
+        float, typer.Option("--most-share", min=0, max=1, help="Refuse to delete more than this share of the files.")
+    ] = MOST_SHARE,
     commit: CommitOption = False,
     lake: LakeOption = "",
     as_json: JsonOption = False,
@@ -107,13 +116,13 @@ def gc(
     timelines = chosen_timelines(opened, database, writer)
     plans = [plan_orphans(timeline, now=opened.clock(), grace=grace_micros) for timeline in timelines]
     if as_json:
-        print_json([_gc_to_json(plan, _sweep(opened, plan) if commit else None) for plan in plans])
+        print_json([_gc_to_json(plan, _sweep(opened, plan, most_share) if commit else None) for plan in plans])
         return
     _print_orphans(plans)
     for plan in plans:
-        result = _sweep(opened, plan) if commit else None
+        result = _sweep(opened, plan, most_share) if commit else None
         typer.echo(_gc_in_words(plan, result))
-    _invite(commit, any(plan.orphans for plan in plans))
+    invite(commit, any(plan.orphans for plan in plans))
 
 
 def _checkpoint(timeline: Timeline, commit: bool) -> dict[str, Any]:
@@ -139,8 +148,9 @@ def _checkpoint(timeline: Timeline, commit: bool) -> dict[str, Any]:
     }
 
 
-def _sweep(lake: Lake, plan: OrphanPlan) -> SweepResult:
-    return sweep(lake.catalog.timeline(plan.writer, plan.database), plan, clock=lake.clock, uuids=lake.uuids)
+def _sweep(lake: Lake, plan: OrphanPlan, most_share: float) -> SweepResult:
+    timeline = lake.catalog.timeline(plan.writer, plan.database)
+    return sweep(timeline, plan, clock=lake.clock, uuids=lake.uuids, most_share=most_share)
 
 
 def _print_orphans(plans: list[OrphanPlan]) -> None:
@@ -189,11 +199,6 @@ def _orphan_to_json(orphan: OrphanFile) -> dict[str, Any]:
         "bytes": orphan.bytes,
         "modified": moment(orphan.modified_micros),
     }
-
-
-def _invite(commit: bool, something: bool) -> None:
-    if something and not commit:
-        typer.echo("Nothing was changed. Add --commit to do it.")
 
 
 def _place(timeline: Timeline) -> str:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from instar.catalog.union import UnitedTable
-from instar.cli.catalog import CommitOption
-from instar.cli.lake import LakeOption, open_lake
+from instar.cli.lake import CommitOption, LakeOption, open_lake
 from instar.cli.output import JsonOption, note, print_json, print_rows
 from instar.config import Settings
 from instar.errors import InstarError

@@ -1,6 +1,7 @@
 """Open what the options of a command name: the lake, and timelines of it."""
 
 import difflib
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -18,10 +19,14 @@ WhereOption = Annotated[str | None, typer.Option("--where", metavar="SQL", help=
 AsOfOption = Annotated[
     str | None,
     typer.Option(
-        "--as-of", metavar="REVISION", help="Revision to read: a number, or writer/database@number joined by commas."
+        "--as-of",
+        metavar="REVISION",
+        help="What to read: a revision number, writer/database@number joined by commas, or a time such as "
+        "2026-01-31T12:00:00Z.",
     ),
 ]
 DatabaseArgument = Annotated[str | None, typer.Argument(help="Database to look at; all if not given.")]
+CommitOption = Annotated[bool, typer.Option("--commit", help="Do it; without this, only say what would be done.")]
 WriterOption = Annotated[str | None, typer.Option("--writer", help="Only the timeline of this writer.")]
 
 
@@ -44,8 +49,26 @@ def open_lake(uri: str) -> Lake:
 
 
 def parse_as_of(text: str | None) -> AsOf:
-    """Return what `--as-of` names: a number is the revision of the only timeline, anything else a vector."""
-    return int(text) if text is not None and text.isascii() and text.isdigit() else text
+    """Return what `--as-of` names: the revision of the only timeline, a time with its zone, or a vector."""
+    if text is None or "@" in text:
+        return text
+    if text.isascii() and text.isdigit():
+        return int(text)
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return text
+
+
+def chosen_timeline(lake: Lake, database: str, writer: str | None) -> Timeline:
+    """Return the one timeline that a database and a writer name."""
+    found = chosen_timelines(lake, database, writer)
+    if len(found) != 1:
+        raise UnknownTimeline(
+            f"{database} has {len(found)} timelines.",
+            help=f"Name one: --writer {' or '.join(of.writer for of in found)}.",
+        )
+    return found[0]
 
 
 def chosen_timelines(lake: Lake, database: str | None, writer: str | None) -> list[Timeline]:

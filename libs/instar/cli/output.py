@@ -43,6 +43,12 @@ def note(text: str) -> None:
     typer.echo(printable(text), err=True)
 
 
+def invite(commit: bool, something: bool) -> None:
+    """Say, after a dry run that found something to do, how to do it."""
+    if something and not commit:
+        typer.echo("Nothing was changed. Add --commit to do it.")
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 

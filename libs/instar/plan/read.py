@@ -13,7 +13,7 @@ from instar.errors import InstarError
 from instar.expr.evaluate import evaluate
 from instar.flags import Pushdown, ReadFormat
 from instar.model.part import PartFormat
-from instar.model.schema import UPDATE_FIELDS
+from instar.model.schema import UPDATE_FIELDS, Column
 from instar.parts.compare import compare_updates, same_values
 from instar.parts.reader import OpenPart, open_part
 from instar.plan.merge import BY_WRITER, FROM_ORIGIN, merge
@@ -44,7 +44,7 @@ def read_updates(store: Store, plan: ScanPlan, observe: Observer) -> Iterator[tu
     parts = plan.kept.select(["key", WRITER_COLUMN, "origin"]).to_pylist()
 
     def read(part: dict[str, str]) -> tuple[str, pa.Table]:
-        return part["key"], labelled(_read_part(store, part["key"], plan, observe), part)
+        return part["key"], labelled(_read_part(store, part["key"], part[WRITER_COLUMN], plan, observe), part)
 
     with ThreadPoolExecutor(_READERS) as readers:
         yield from readers.map(read, parts)
@@ -118,23 +118,24 @@ def _rows_without(plan: ScanPlan, updates: dict[str, pa.Table], keys: list[str])
     return rows_of(plan, {key: of for key, of in updates.items() if key not in keys})
 
 
-def _read_part(store: Store, key: str, plan: ScanPlan, observe: Observer) -> pa.Table:
+def _read_part(store: Store, key: str, writer: str, plan: ScanPlan, observe: Observer) -> pa.Table:
+    columns = plan.columns_of(writer)
     with open_part(store, key) as part:
         if part.footer.format is PartFormat.STRUCTURED:
-            return part.read_structured(plan.read_columns)
+            return part.read_structured(columns)
         if part.footer.format is PartFormat.CODEC or plan.flags.read_format is ReadFormat.CODEC:
-            return part.read_codec(plan.read_columns)
+            return part.read_codec(columns)
         if plan.flags.read_format is ReadFormat.STRUCTURED:
-            return part.read_structured(plan.read_columns)
-        return _read_both(part, plan, observe)
+            return part.read_structured(columns)
+        return _read_both(part, columns, plan, observe)
 
 
-def _read_both(part: OpenPart, plan: ScanPlan, observe: Observer) -> pa.Table:
+def _read_both(part: OpenPart, columns: tuple[Column, ...], plan: ScanPlan, observe: Observer) -> pa.Table:
     """Return what the codec says; publish where the structured columns say otherwise, or nothing."""
     table = str(plan.schema.name)
-    codec = part.read_codec(plan.read_columns)
+    codec = part.read_codec(columns)
     try:
-        comparison = compare_updates(part.key, codec, part.read_structured(plan.read_columns), plan.schema)
+        comparison = compare_updates(part.key, codec, part.read_structured(columns), plan.schema)
     except InstarError as error:
         observe(ShadowFailed(table, part.key, str(error)))
         return codec

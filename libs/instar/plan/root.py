@@ -8,9 +8,16 @@ from instar.storage.config import StoreConfig, open_store
 class Root:
     """What every operation on a lake needs."""
 
-    def __init__(self, config: StoreConfig, *, clock: Clock = system_clock, uuids: UuidSource = random_uuid) -> None:
+    def __init__(
+        self,
+        config: StoreConfig,
+        *,
+        clock: Clock = system_clock,
+        uuids: UuidSource = random_uuid,
+        single_process: bool = False,
+    ) -> None:
         self.config = config
         self.store = open_store(config)
-        self.catalog = Catalog(self.store)
+        self.catalog = Catalog(self.store, single_process=single_process)
         self.clock = clock
         self.uuids = uuids

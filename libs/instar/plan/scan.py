@@ -1,7 +1,7 @@
 """Plan a scan: which parts have to be read for an answer. Pure: nothing is read here."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from instar.catalog.vector import RevisionVector
 from instar.expr.nodes import Expr, columns_of
 from instar.expr.parse import parse_filter
 from instar.flags import Flags, Pushdown
-from instar.model.schema import Column, TableSchema
+from instar.model.schema import Column, ColumnId, TableSchema
 from instar.pushdown.domain import Mask
 from instar.pushdown.prune import Pruning, prune
 
@@ -32,6 +32,8 @@ class ScanPlan:
     """All live parts."""
     pruning: Pruning | None
     """The verdict on each part; None where there is no filter, or pushdown is off."""
+    aliases: Mapping[str, Mapping[ColumnId, ColumnId]] = field(default_factory=dict)
+    """Per writer, the columns that its files hold under ids of their own."""
 
     @property
     def proven(self) -> Mask:
@@ -59,10 +61,17 @@ class ScanPlan:
             needed |= columns_of(self.filter)
         return tuple(column for column in self.schema.columns if column.id in needed)
 
+    def columns_of(self, writer: str) -> tuple[Column, ...]:
+        """Return the columns that have to be read, with the ids that a writer's files have for them."""
+        own = {united: number for number, united in self.aliases.get(writer, {}).items()}
+        return tuple(replace(column, id=own.get(column.id, column.id)) for column in self.read_columns)
+
     def under(self, flags: Flags) -> "ScanPlan":
         """Return the plan of the same question under other flags."""
         names = [column.name for column in self.columns]
-        return plan_scan(self.schema, self.parts, flags, self.vector, where=self.where, columns=names)
+        return plan_scan(
+            self.schema, self.parts, flags, self.vector, where=self.where, columns=names, aliases=self.aliases
+        )
 
     def restrict(self, places: npt.NDArray[np.int64]) -> "ScanPlan":
         """Return the plan for some of its parts alone, with the verdicts that they have among all."""
@@ -78,9 +87,10 @@ def plan_scan(
     *,
     where: str | None = None,
     columns: Sequence[str] | None = None,
+    aliases: Mapping[str, Mapping[ColumnId, ColumnId]] | None = None,
 ) -> ScanPlan:
     """Decide which of a table's live parts, of all its writers, answer for the rows that satisfy `where`."""
     shown = schema.columns if columns is None else tuple(schema.column(name) for name in columns)
     expr = None if where is None else parse_filter(where, schema)
     pruning = None if expr is None or flags.pushdown is Pushdown.OFF else prune(expr, parts, schema)
-    return ScanPlan(schema, vector, flags, where, expr, shown, parts, pruning)
+    return ScanPlan(schema, vector, flags, where, expr, shown, parts, pruning, aliases or {})

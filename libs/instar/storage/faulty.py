@@ -1,18 +1,19 @@
 """A store that fails on demand, to try what callers do about it."""
 
 import builtins
+import contextlib
 import enum
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import pyarrow as pa
 
 from instar.storage.keys import check_prefix
-from instar.storage.protocol import DidNotHappen, MayHaveHappened, ObjectInfo, Store, Throttled
+from instar.storage.protocol import AlreadyExists, DidNotHappen, MayHaveHappened, ObjectInfo, Store, Throttled
 
 Operation = Literal["get", "get_range", "put", "put_if_absent", "list", "delete", "open_input"]
 Result = TypeVar("Result")
@@ -31,6 +32,10 @@ class FaultKind(enum.Enum):
     """Wait for `seconds`, then do it."""
     STALE_LIST = enum.auto()
     """List what the last honest listing could have seen, or what was there when the wrapper was made."""
+    TORN_LIST = enum.auto()
+    """List about half of what is there, then raise DidNotHappen."""
+    LATE = enum.auto()
+    """Raise MayHaveHappened, and do it only behind the next operation, as a request does that got stuck on its way."""
     CRASH_BEFORE = enum.auto()
     """Raise Crashed instead of doing it, and for every operation that follows."""
     CRASH_AFTER = enum.auto()
@@ -63,6 +68,7 @@ class FaultyStore:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._crashed = False
+        self._late: builtins.list[Callable[[], object]] = []
         self._keeps_listings = any(fault.kind is FaultKind.STALE_LIST for fault in plan)
         self._seen: tuple[ObjectInfo, ...] = ()
         self._remember()
@@ -93,7 +99,12 @@ class FaultyStore:
             check_prefix(prefix)
             return (info for info in self._seen if info.key.startswith(prefix) and info.key > start_after)
 
-        return self._run("list", prefix, honest, stale)
+        def torn() -> Iterator[ObjectInfo]:
+            found = builtins.list(honest())
+            yield from found[: len(found) // 2]
+            raise DidNotHappen(f"list of {prefix!r} broke off, as planned.")
+
+        return self._run("list", prefix, honest, {FaultKind.STALE_LIST: stale, FaultKind.TORN_LIST: torn})
 
     def delete(self, keys: Iterable[str]) -> None:
         doomed = tuple(keys)
@@ -107,25 +118,43 @@ class FaultyStore:
         operation: Operation,
         key: str,
         action: Callable[[], Result],
-        stale: Callable[[], Result] | None = None,
+        instead: Mapping[FaultKind, Callable[[], Result]] | None = None,
     ) -> Result:
         kinds = self._strike(operation, key)
+        late, self._late = self._late, []
         if FaultKind.CRASH_BEFORE in kinds:
             raise Crashed
         if FaultKind.FAIL_BEFORE in kinds:
             raise DidNotHappen(f"{operation} of {key!r} failed before it happened, as planned.")
         if FaultKind.THROTTLE in kinds:
             raise Throttled(f"{operation} of {key!r} was throttled, as planned.")
-        if stale and FaultKind.STALE_LIST in kinds:
-            action = stale
+        if FaultKind.LATE in kinds:
+            if operation not in _WRITES:
+                raise DidNotHappen(f"{operation} of {key!r} had no reply, as planned.")
+            self._late.append(action)
+            self._arrive(late)
+            raise MayHaveHappened(f"{operation} of {key!r} is on its way, as planned.")
+        for kind, other in (instead or {}).items():
+            action = other if kind in kinds else action
         try:
             return action()
         finally:  # a lost reply hides any answer, a refusal too
+            self._arrive(late)
             if FaultKind.CRASH_AFTER in kinds:
                 raise Crashed
             if FaultKind.FAIL_AFTER in kinds:
                 unknown = MayHaveHappened if operation in _WRITES else DidNotHappen
                 raise unknown(f"{operation} of {key!r} failed after it happened, as planned.")
+
+    def settle(self) -> None:
+        """Let what is still on its way arrive, as it may long after the process that sent it has ended."""
+        late, self._late = self._late, []
+        self._arrive(late)
+
+    def _arrive(self, late: "builtins.list[Callable[[], object]]") -> None:
+        for action in late:
+            with contextlib.suppress(AlreadyExists):
+                action()
 
     def _strike(self, operation: Operation, key: str) -> set[FaultKind]:
         """Count the call, sit out its delays, and return the kinds of its other faults."""

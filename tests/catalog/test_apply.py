@@ -12,15 +12,10 @@ from instar.catalog.actions import (
     SetFlags,
     Transaction,
 )
-from instar.catalog.snapshot import (
-    BrokenChain,
-    InvalidAction,
-    OriginState,
-    Snapshot,
-    TransactionCollected,
-    UnknownTable,
-    apply,
-)
+from instar.catalog.apply import BrokenChain, TransactionCollected, apply
+from instar.catalog.errors import InvalidAction
+from instar.catalog.origin_set import OriginState
+from instar.catalog.snapshot import Snapshot, UnknownTable
 from instar.flags import Flags, WriteFormat
 from tests.catalog.samples import numbered_uuids, part_rows, schema
 
@@ -82,7 +77,7 @@ def test_a_part_can_not_be_added_twice() -> None:
     rows = part_rows(B)
     added = step(CREATED, B, AddParts("h2o", rows))
     with pytest.raises(InvalidAction, match="already"):
-        step(added, B, AddParts("h2o", rows))
+        apply(added, Transaction(added.revision + 1, B, added.uuid, 9, (AddParts("h2o", rows),)), check=True)
 
 
 def test_a_part_of_another_transaction_can_not_be_added() -> None:

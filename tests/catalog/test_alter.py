@@ -3,20 +3,12 @@ from dataclasses import replace
 import pytest
 
 from instar.catalog.actions import AlterTable, RemoveParts
-from instar.catalog.alter import (
-    InvalidAlteration,
-    check_alteration,
-    describe_alteration,
-    set_sort_order,
-    widen_column,
-    widens,
-    wider,
-)
+from instar.catalog.alter import InvalidAlteration, check_alteration, describe_alteration
 from instar.catalog.commit import CommitConflict
 from instar.catalog.preconditions import ColumnsLive, HeadIs, NoTombstonesSince, SchemaIs
 from instar.model import evolve
 from instar.model.schema import ColumnId, TableSchema
-from instar.model.types import BOOL, FLOAT32, FLOAT64, INT16, INT32, INT64, STRING, UINT32, UINT64
+from instar.model.types import BOOL, FLOAT32, FLOAT64, INT16, INT32, INT64, STRING, UINT32, UINT64, widens, wider
 from tests.catalog.samples import Writer, schema
 
 
@@ -30,9 +22,9 @@ def test_every_alteration_is_allowed_and_described() -> None:
         (evolve.add_column(before, "wind", "float64", ids=lambda: 501), "added column wind (float64)"),
         (evolve.drop_column(before, "degrees"), "dropped column degrees"),
         (evolve.rename_column(before, "level", "height"), "renamed column level to height"),
-        (widen_column(before, "level", INT64), "widened column level from int32 to int64"),
+        (evolve.widen_column(before, "level", INT64), "widened column level from int32 to int64"),
         (evolve.set_default(before, "level", 3), "set the default of column level"),
-        (set_sort_order(before, ("state",)), "sorted by state"),
+        (evolve.set_sort_order(before, ("state",)), "sorted by state"),
     ]
     for after, phrase in steps:
         check_alteration(before, after)

@@ -6,10 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from instar.model.evolve import add_column, drop_column, rename_column
+from instar.model.evolve import add_column, drop_column, rename_column, widen_column
 from instar.model.part import PartFormat
-from instar.model.schema import TableSchema
+from instar.model.schema import InvalidSchema, TableSchema
 from instar.model.settings import TableSettings
+from instar.model.types import FLOAT64, INT64, parse_type
 from instar.parts.reader import ReadFormat, read_footer, read_part
 from instar.parts.writer import WrittenPart, write_part
 from instar.plan.write import as_updates, fit_rows
@@ -56,6 +57,21 @@ def test_a_column_that_comes_back_by_name_never_shows_the_old_values(
     assert row(insert(again, format, codec, a="x", b=7), again, read_format) == ["x", 7]
     assert row(insert(again, format, codec, a="x"), again, read_format) == ["x", 50]
     assert row(insert(again, format, codec, a="x", b=None), again, read_format) == ["x", None]
+
+
+@each_way
+def test_parts_from_before_a_column_was_widened_hold_equal_values(
+    format: PartFormat, read_format: ReadFormat, codec: str
+) -> None:
+    narrow = TableSchema.create("d.t", {"a": "int16", "b": "float32"}, ids=itertools.count(1).__next__)
+    wide = widen_column(widen_column(narrow, "a", INT64), "b", FLOAT64)
+    assert row(insert(narrow, format, codec, a=-5, b=0.5), wide, read_format) == [-5, 0.5]
+    assert row(insert(wide, format, codec, a=2**40, b=0.1), wide, read_format) == [2**40, 0.1]
+
+
+def test_only_a_type_that_holds_all_values_is_wider() -> None:
+    with pytest.raises(InvalidSchema, match="int32 does not hold all its values"):
+        widen_column(table(), "b", parse_type("int32"))
 
 
 @each_way

@@ -1,48 +1,12 @@
 """ALTER: from one schema of a table to the next. Which steps are allowed, and what they are in words."""
 
-from dataclasses import replace
-
 from instar.errors import InstarError
 from instar.model.schema import Column, ColumnId, TableSchema
-from instar.model.types import FLOAT32, FLOAT64, INT16, INT32, INT64, UINT16, UINT32, UINT64, DataType
-
-_WIDER: dict[DataType, frozenset[DataType]] = {
-    INT16: frozenset({INT32, INT64}),
-    INT32: frozenset({INT64}),
-    UINT16: frozenset({UINT32, UINT64, INT32, INT64}),
-    UINT32: frozenset({UINT64, INT64}),
-    FLOAT32: frozenset({FLOAT64}),
-}
+from instar.model.types import widens
 
 
 class InvalidAlteration(InstarError):
     """A change of a table that rows already written do not allow."""
-
-
-def widens(narrow: DataType, wide: DataType) -> bool:
-    """Tell whether every value of `narrow` is a value of `wide`, and equal to it."""
-    return wide in _WIDER.get(narrow, frozenset())
-
-
-def wider(left: DataType, right: DataType) -> DataType | None:
-    """Return the type of the two that holds the values of both, or None if neither does."""
-    if left == right or widens(right, left):
-        return left
-    return right if widens(left, right) else None
-
-
-def widen_column(schema: TableSchema, name: str, type: DataType) -> TableSchema:
-    """Return the table with a wider type for one column."""
-    of = schema.column(name)
-    changed = replace(of, type=type)
-    after = replace(schema, columns=tuple(changed if column.id == of.id else column for column in schema.columns))
-    check_alteration(schema, after)
-    return after
-
-
-def set_sort_order(schema: TableSchema, names: tuple[str, ...]) -> TableSchema:
-    """Return the table with another order of rows in the parts to come."""
-    return replace(schema, sort_by=tuple(schema.column(name).id for name in names))
 
 
 def check_alteration(before: TableSchema, after: TableSchema) -> None:

@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,8 +17,6 @@ from instar.catalog.names import LogKind, data_prefix, log_prefix, parse_log_nam
 from instar.catalog.snapshot import Snapshot, TableState
 from instar.catalog.timeline import DamagedTransaction, MissingRevision, Timeline
 from instar.errors import InstarError
-from instar.model.part import Statistic, statistics_name
-from instar.model.schema import ColumnId
 from instar.parts.reader import read_part
 from instar.parts.statistics import collect_statistics, statistics_table
 from instar.storage.protocol import NotFound, ObjectInfo, StoreError
@@ -188,29 +186,37 @@ def _check_statistics(timeline: Timeline, table: TableState) -> Iterator[Problem
         if updates.num_rows != row["rows"]:
             fact = f"It has {updates.num_rows} rows; the catalog says {row['rows']}."
             yield Problem(Severity.ERROR, row["key"], fact, advice)
-        actual = statistics_table(collect_statistics(table.schema.columns, updates))
-        for column in table.schema.columns:
-            if wrong := _wrong(column.id, row, actual):
-                yield Problem(
-                    Severity.ERROR, row["key"], f"The catalog's {wrong} of column {column.name!r} is wrong.", advice
-                )
+        actual = statistics_table([collect_statistics(table.schema, updates)])
+        for name in (name for name in row if name in actual.column_names):
+            if not _holds(name, row[name], actual[name][0]):
+                column, _, statistic = name.rpartition(".")
+                said = f"The catalog's {statistic} of column {_column_name(table, column)!r} is wrong."
+                yield Problem(Severity.ERROR, row["key"], said, advice)
 
 
-def _wrong(column: ColumnId, said: dict[str, Any], actual: pa.Table) -> str | None:
-    """Return the statistic that promises more than is true, if one does. Bounds may be wider than the rows."""
-    for statistic in get_args(Statistic):
-        name = statistics_name(column, statistic)
-        value = said.get(name)
-        if value is None or name not in actual.column_names:
-            continue
-        true = actual[name].combine_chunks()
-        if not true[0].is_valid:
-            continue
-        claim = pa.array([value], true.type)
-        holds = {"lower": pc.less_equal, "upper": pc.greater_equal}.get(statistic, pc.equal)(claim, true)
-        if not holds[0].as_py():
-            return str(statistic)
-    return None
+def _holds(name: str, said: Any, true: pa.Scalar) -> bool:
+    """Tell whether a statistic promises no more than is true. Bounds may be wider than the rows, and sets larger."""
+    if said is None or not true.is_valid or name.endswith(".bloom"):
+        return True
+    claim = pa.scalar(said, true.type)
+    if name.endswith(".values"):
+        return bool(pc.all(pc.is_in(true.values, claim.values), min_count=0).as_py())
+    statistic = name.rpartition(".")[2]
+    compare = (
+        pc.less_equal
+        if statistic.startswith("lower")
+        else pc.greater_equal
+        if statistic.startswith("upper")
+        else pc.equal
+    )
+    return bool(compare(claim, true).as_py())
+
+
+def _column_name(table: TableState, column: str) -> str:
+    """Return the name of the column with an id, and the path behind it."""
+    number, slash, path = column.partition("/")
+    named = {str(of.id): of.name for of in table.schema.columns}
+    return f"{named.get(number, number)}{slash}{path}"
 
 
 def _prefixes(timeline: Timeline, head: Snapshot) -> list[str]:

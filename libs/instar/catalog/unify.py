@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from instar.catalog.alter import wider
 from instar.catalog.snapshot import TableState
 from instar.errors import InstarError
 from instar.model.schema import Column, ColumnId, InvalidSchema, TableSchema
+from instar.model.types import wider
 
 
 class SchemaMismatch(InstarError):

@@ -1,12 +1,12 @@
 """Change a table's columns. Ids are never used again, so a column that comes back by name is another one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from instar.clock import IdSource
 from instar.model.schema import Column, ColumnId, InvalidSchema, TableSchema
-from instar.model.types import parse_type
+from instar.model.types import DataType, parse_type, widens
 
 
 def add_column(
@@ -33,6 +33,22 @@ def set_default(schema: TableSchema, name: str, default: Any) -> TableSchema:
 
 def rename_column(schema: TableSchema, name: str, new: str) -> TableSchema:
     return _changed(schema, name, lambda column: replace(column, name=new))
+
+
+def widen_column(schema: TableSchema, name: str, data_type: DataType) -> TableSchema:
+    """Return the table with a wider type for one column. Older parts hold narrower values, which are equal."""
+    of = schema.column(name)
+    if not widens(of.type, data_type):
+        raise InvalidSchema(
+            f"Column {of.name!r} of {schema.name} is {of.type}; {data_type} does not hold all its values.",
+            help="Only a wider type of the same kind will do; else add a new column.",
+        )
+    return _changed(schema, name, lambda column: replace(column, type=data_type))
+
+
+def set_sort_order(schema: TableSchema, names: Sequence[str]) -> TableSchema:
+    """Return the table with another order of rows in the parts to come."""
+    return replace(schema, sort_by=tuple(schema.column(name).id for name in names))
 
 
 def drop_column(schema: TableSchema, name: str) -> TableSchema:

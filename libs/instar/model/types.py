@@ -100,6 +100,13 @@ RANGE_BOUNDS = frozenset({INT32, INT64, NUMERIC, DATE, TIMESTAMP, TIMESTAMPTZ})
 
 _NO_KEYS = frozenset({NUMERIC, JSONB, MZ_ACLITEM, ACLITEM, INT2VECTOR})
 
+_WIDER: dict[DataType, frozenset[DataType]] = {
+    INT16: frozenset({INT32, INT64}),
+    INT32: frozenset({INT64}),
+    UINT16: frozenset({UINT32, UINT64, INT32, INT64}),
+    UINT32: frozenset({UINT64, INT64}),
+    FLOAT32: frozenset({FLOAT64}),
+}
 _BY_NAME = {data_type.kind: data_type for data_type in SCALARS}
 _NESTED = {"list": "element", "array": "element", "map": "value", "range": "bound"}
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -113,6 +120,18 @@ class UnsupportedType(InstarError):
 def can_be_key(data_type: DataType) -> bool:
     """Return whether rows can be told apart, and sorted, by values of a type: Arrow orders them as the values are."""
     return not data_type.parts and data_type not in _NO_KEYS
+
+
+def widens(narrow: DataType, wide: DataType) -> bool:
+    """Tell whether every value of `narrow` is a value of `wide`, and equal to it."""
+    return wide in _WIDER.get(narrow, frozenset())
+
+
+def wider(left: DataType, right: DataType) -> DataType | None:
+    """Return the type of the two that holds the values of both, or None if neither does."""
+    if left == right or widens(right, left):
+        return left
+    return right if widens(left, right) else None
 
 
 def list_of(element: DataType) -> DataType:

@@ -16,6 +16,7 @@ from instar.errors import InstarError
 from instar.model.arrow import ENCODING_VERSION, OPAQUE_VERSION, encoding_version, in_memory, to_arrow
 from instar.model.part import PartFormat
 from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
+from instar.model.types import widens
 from instar.parts.checksums import DamagedFile, ForeignFile, open_checked
 from instar.parts.footer import Footer, parse_footer, parse_row_groups
 from instar.parts.layout import OPAQUE_CODEC, blob_columns, stored_columns, time_and_diff
@@ -118,17 +119,17 @@ class OpenPart:
     def _values(self, column: Column, path: tuple[str, ...], table: pa.Table) -> pa.ChunkedArray:
         """Return a structured column as it is in memory."""
         version = encoding_version(_field(self.file.schema_arrow, path))
-        values = _follow(table, path)
+        values, written = _follow(table, path), self.footer.schema.column_by_id(column.id)
         if version == OPAQUE_VERSION:
             with _decoding(self.key, column.name):
-                return OPAQUE_CODEC.decode([column], values.combine_chunks()).column(0)
+                return OPAQUE_CODEC.decode([written], values.combine_chunks()).column(0)
         if version != ENCODING_VERSION:
             raise UnreadablePart(
                 f"{self.key}, column {column.name!r}: encoding version {version} is unknown.",
                 help="A newer release wrote it; read it with that.",
             )
         with _naming(self.key):
-            return in_memory(values, column.type)
+            return in_memory(values, written.type)
 
     def row_groups(self) -> pa.Table:
         """Return what is known of each row group, as the catalog has it of parts."""
@@ -161,14 +162,21 @@ class OpenPart:
             if values is None:
                 values = pa.chunked_array([column.repeat(column.initial_default, table.num_rows)])
             elif values.type != to_arrow(column.type):
-                raise ColumnTypeMismatch(
-                    f"Column {column.name!r} is {column.type}, but {values.type} in {self.key}.",
-                    help="Read the part with the schema that it was written with.",
-                )
+                values = self._widen(column, values)
             arrays.append(values)
         arrays += [table.column(name) for name in time_and_diff(self.footer.format)]
         fields = [*map(self.footer.schema.update_field, wanted), *UPDATE_FIELDS]
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+    def _widen(self, column: Column, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return values of a part that was written before its column was widened."""
+        written = self.footer.schema.column_by_id(column.id)
+        if values.type != to_arrow(written.type) or not widens(written.type, column.type):
+            raise ColumnTypeMismatch(
+                f"Column {column.name!r} is {column.type}, but {values.type} in {self.key}.",
+                help="Read the part with the schema that it was written with.",
+            )
+        return values.cast(to_arrow(column.type))
 
 
 @contextlib.contextmanager

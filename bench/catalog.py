@@ -181,7 +181,7 @@ def _total(result: dict[str, Any], expected: int) -> dict[str, Any]:
 
 
 def _median(results: list[dict[str, Any]], what: str) -> float:
-    return statistics.median(of[what] for of in results)
+    return float(statistics.median(of[what] for of in results))
 
 
 def _ratio(others: list[dict[str, Any]], mine: list[dict[str, Any]], what: str) -> Ratio:

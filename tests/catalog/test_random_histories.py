@@ -266,7 +266,7 @@ class Histories(RuleBasedStateMachine):
         assert frozenset().union(*self.model.past.values()) <= files
 
 
-class TestRandomHistories(Histories.TestCase):  # type: ignore[name-defined,misc]
+class TestRandomHistories(Histories.TestCase):  # type: ignore[valid-type,misc]
     settings = settings(
         max_examples=2_000,
         stateful_step_count=20,
@@ -278,7 +278,7 @@ class TestRandomHistories(Histories.TestCase):  # type: ignore[name-defined,misc
 
 @pytest.mark.long
 @pytest.mark.timeout(0)
-class TestManyRandomHistories(Histories.TestCase):  # type: ignore[name-defined,misc]
+class TestManyRandomHistories(Histories.TestCase):  # type: ignore[valid-type,misc]
     settings = settings(
         max_examples=100_000,
         stateful_step_count=25,

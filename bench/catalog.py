@@ -21,17 +21,22 @@ PARTS, MANY_PARTS = 100_000, 1_000_000
 COMMITS, ICEBERG_COMMITS = 1_000, 100
 REFRESHED = 50
 PROCESSES, EACH = 8, 100
+MEASURES = ("opens", "scale", "refreshes", "commits", "contention")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers-python", type=Path, help="an interpreter that has bench/requirements.txt installed")
     parser.add_argument("--parts", type=int, default=PARTS)
+    parser.add_argument(
+        "--only", choices=MEASURES, nargs="+", default=MEASURES, help="what to measure; all unless given"
+    )
     arguments = parser.parse_args()
     peers = arguments.peers_python or _make_peers()
     with tempfile.TemporaryDirectory(prefix="bench-catalog-") as folder:
         bench = Bench(Path(folder), peers, arguments.parts)
-        ratios = {**bench.opens(), **bench.scale(), **bench.refreshes(), **bench.commits(), **bench.contention()}
+        bench.build()
+        ratios = {name: ratio for of in arguments.only for name, ratio in getattr(bench, of)().items()}
     for name, ratio in ratios.items():
         bar = "reported" if ratio["bar"] is None else f"bar {ratio['bar']}"
         print(f"{name:<44} {ratio['value']:>10.2f}  {ratio['spread']}  {bar}")
@@ -64,11 +69,13 @@ class Bench:
         self._made += 1
         return self.folder / str(self._made)
 
+    def build(self) -> None:
+        self.ours("build", self.folder / "ours", self.parts)
+        self.other("delta_build", self.folder / "delta", self.parts)
+
     def opens(self) -> dict[str, Any]:
         """Open a table in a fresh process, and plan one range; the survivors must be the same."""
         ours, delta, iceberg = (self.folder / name for name in ("ours", "delta", "iceberg"))
-        self.ours("build", ours, self.parts)
-        self.other("delta_build", delta, self.parts)
         self.other("iceberg_build", iceberg, self.parts)
         mine, deltas, icebergs = [], [], []
         for number in range(ROUNDS):
@@ -181,7 +188,7 @@ def _total(result: dict[str, Any], expected: int) -> dict[str, Any]:
 
 
 def _median(results: list[dict[str, Any]], what: str) -> float:
-    return statistics.median(of[what] for of in results)
+    return float(statistics.median(of[what] for of in results))
 
 
 def _ratio(others: list[dict[str, Any]], mine: list[dict[str, Any]], what: str) -> Ratio:

@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,10 +35,10 @@ def _arrow_schema() -> pa.Schema:
     return pa.schema([(name, types[kind]) for name, kind in column_types().items()])
 
 
-def _adds(listed: pa.Table) -> list[Any]:
+def _adds(listed: pa.Table, prefix: str = "") -> list[Any]:
     from deltalake.transaction import AddAction
 
-    return [AddAction(row["path"], row["bytes"], {}, 0, True, _stats(row)) for row in listed.to_pylist()]
+    return [AddAction(prefix + row["path"], row["bytes"], {}, 0, True, _stats(row)) for row in listed.to_pylist()]
 
 
 def delta_build(root: str, count: int) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def _delta_commits(root: str, count: int, wait: float = 0.0) -> list[float]:
 
     table = DeltaTable(root)
     each = []
-    for action in _adds(part_list(count)):
+    for action in _adds(part_list(count), f"{uuid4()}-"):  # no two processes add the same file
         started = time.perf_counter()
         if wait:
             time.sleep(wait)

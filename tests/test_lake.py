@@ -11,19 +11,23 @@ import pyarrow as pa
 import pytest
 
 import instar
-from instar.catalog.actions import SetFlags
+from instar.catalog.actions import AddParts, AddTombstones, AlterTable, CreateTable, SetFlags
 from instar.catalog.commit import Change, commit
 from instar.catalog.timeline import UnknownRevision
+from instar.catalog.tombstones import PredicateTombstone
 from instar.catalog.union import UnknownTableName
 from instar.catalog.vector import InvalidVector
 from instar.demo.faulty_encoder import dual_part_with_wrong_value
 from instar.flags import Flags, Pushdown, WriteFormat
-from instar.lake import AmbiguousRevision, DuplicateTable, Lake, MissingTime, Scan, Table
+from instar.lake import AmbiguousRevision, DuplicateTable, Lake, MissingTime, Scan, Table, UnappliedDeletes
+from instar.model import evolve
+from instar.model.part import PartFormat
 from instar.model.schema import TableName, TableSchema
+from instar.parts.footer import Provenance
 from instar.parts.reader import read_footer, read_part
 from instar.plan.observation import EncodingsDiffer, Observation
 from instar.plan.queries import Query, recorded_queries
-from instar.plan.write import InvalidRows
+from instar.plan.write import InvalidRows, WriteTask, as_updates, write_parts
 from instar.storage.config import StoreConfig
 from instar.storage.faulty import Fault, FaultKind, FaultyStore
 from tests.services.s3 import S3Server
@@ -359,3 +363,51 @@ def _plant_wrong_value(scan: Scan) -> None:
     truth = read_part(store, key, schema)
     provenance = read_footer(store, key).provenance
     store.put(key, dual_part_with_wrong_value(truth, schema, provenance, row=0, column="f", value=8.0).data)
+
+
+def test_two_writers_that_evolve_a_table_on_their_own_are_read_as_one(tmp_path: Path) -> None:
+    here, there = (Lake(StoreConfig(tmp_path.as_uri()), writer=writer) for writer in ("here", "there"))
+    ids = itertools.count(100)
+    base = TableSchema.create("weather.h2o", {"state": "string", "degrees": "float64"}, ids=lambda: next(ids))
+    here.create_table(base)
+    here.table("weather.h2o").alter(lambda schema: evolve.add_column(schema, "level", "int64", ids=lambda: 500))
+    here.table("weather.h2o").append(pa.table({"state": ["CA"], "degrees": [1.0], "level": [1]}))
+    other = evolve.add_column(base, "level", "int64", ids=lambda: 600)
+    commit(
+        there.catalog.timeline("there", "weather"),
+        Change(there.uuids(), (CreateTable(other),)),
+        clock=there.clock,
+    )
+    provenance = Provenance("there", base.name, "", transaction := there.uuids(), "", 0, attempt=0)
+    rows = pa.table({"state": ["NY"], "degrees": [2.0], "level": [2]})
+    records = write_parts(there.store, as_updates(rows, 0), WriteTask(other, PartFormat.DUAL, provenance))
+    commit(
+        there.catalog.timeline("there", "weather"),
+        Change(transaction, (AddParts("h2o", records),)),
+        clock=there.clock,
+    )
+    there.table("weather.h2o").append(pa.table({"state": ["WA"], "degrees": [3.0], "level": [3]}))
+    reader = Lake(StoreConfig(tmp_path.as_uri()))
+    found = reader.table("weather.h2o").scan("level >= 2").to_arrow().sort_by("state").to_pylist()
+    assert [(row["state"], row["level"]) for row in found] == [("NY", 2), ("WA", 3)]
+    commit(
+        there.catalog.timeline("there", "weather"),
+        Change(there.uuids(), (AlterTable(evolve.drop_column(other, "degrees")),)),
+        clock=there.clock,
+    )
+    found = reader.table("weather.h2o").scan().to_arrow().sort_by("state").to_pylist()
+    assert found == [{"state": state, "level": level} for state, level in (("CA", 1), ("NY", 2), ("WA", 3))]
+
+
+def test_a_table_with_deletes_that_a_scan_would_miss_is_not_scanned(tmp_path: Path) -> None:
+    lake = Lake(StoreConfig(tmp_path.as_uri()))
+    ids = itertools.count(100)
+    table = lake.create_table(TableSchema.create("weather.h2o", {"state": "string"}, ids=lambda: next(ids)))
+    table.append(pa.table({"state": ["CA"]}))
+    vector = table.view().vector
+    tombstone = PredicateTombstone(lake.uuids(), "state = 'CA'", vector)
+    timeline = lake.catalog.timeline("main", "weather")
+    commit(timeline, Change(lake.uuids(), (AddTombstones("h2o", (tombstone,)),)), clock=lake.clock)
+    with pytest.raises(UnappliedDeletes, match="has 1 tombstones"):
+        table.scan()
+    assert table.scan(as_of=vector).to_arrow().num_rows == 1

@@ -250,3 +250,28 @@ def test_a_hundred_sweeps_that_race_commits_never_take_a_committed_part() -> Non
         assert set(writer.keys()) <= files(writer)
         assert (len(writer.keys()) == 4) == (outcomes == ["committed"])
         assert set(decoys) <= files(writer)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "w1/weather/data/-/h%32o/{}-0-00000.parquet",  # not how the name h2o is spelled
+        "w1/weather/data/-/h2o/{}-0-00000.parquet/x",  # below what looks like a part
+        "w1/weather/data/h2o/{}-0-00000.parquet",  # without its partition
+        "w1/weather/data/-/h2o/deep/{}-0-00000.parquet",
+        "w1/weather/data/-/h2o/{}-0-00000.parquet.crc",
+        "w9/weather/data/-/h2o/{}-0-00000.parquet",  # of a writer without a log
+        "w1%2Fweather/data/-/h2o/{}-0-00000.parquet",
+        "w1/weather%2Fdata/-/h2o/{}-0-00000.parquet",
+        "w1/weather/datax/-/h2o/{}-0-00000.parquet",
+    ],
+)
+def test_a_file_that_is_not_spelled_like_a_part_of_this_timeline_is_not_deleted(key: str) -> None:
+    writer = begun()
+    foreign = key.format(writer.uuids())
+    writer.store.put(foreign, b"precious")
+    leave(writer)
+    planned = plan(writer)
+    assert foreign not in [orphan.key for orphan in planned.orphans]
+    sweep(writer.timeline, planned, clock=writer.clock, uuids=writer.uuids)
+    assert writer.store.get(foreign) == b"precious"

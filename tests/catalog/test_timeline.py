@@ -1,10 +1,11 @@
 import logging
+from dataclasses import replace
 
 import pytest
 
 from instar.catalog.actions import Transaction
 from instar.catalog.apply import BrokenChain
-from instar.catalog.checkpoint import write_checkpoint
+from instar.catalog.checkpoint import store_checkpoint, write_checkpoint
 from instar.catalog.encoding import encode_transaction
 from instar.catalog.listing import LogListing
 from instar.catalog.names import LogKind
@@ -196,3 +197,23 @@ def test_logs_of_others_are_not_read() -> None:
     writer = filled()
     assert Timeline(writer.store, "w", "weather").load().revision == 0
     assert Timeline(writer.store, "w1", "weath").load().revision == 0
+
+
+@pytest.mark.parametrize("revision", [5, 3])
+def test_a_checkpoint_that_the_log_did_not_go_through_is_skipped(
+    revision: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    writer = filled()
+    expected = writer.timeline.load()
+    store_checkpoint(writer.timeline, replace(writer.timeline.load(revision), uuid=writer.uuids(), tables={}))
+    assert reopened(writer).load().equals(expected)
+    assert revision == 3 or "went another way" in caplog.text
+
+
+def test_a_checkpoint_ahead_of_the_log_counts_for_nothing() -> None:
+    writer = filled()
+    expected = writer.timeline.load()
+    store_checkpoint(writer.timeline, replace(expected, revision=6, uuid=writer.uuids(), tables={}))
+    assert reopened(writer).load().equals(expected)
+    assert Writer(writer.store, seed=9).add().revision == 6
+    assert len(reopened(writer).load().live_keys()) == 5

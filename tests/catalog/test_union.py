@@ -180,3 +180,14 @@ def test_an_unknown_table_is_named_with_those_that_exist() -> None:
     create(catalog, "a")
     with pytest.raises(UnknownTableName, match=r"no table weather\.air\. There are: weather\.h2o"):
         catalog.view().table(TableName("weather", "air"))
+
+
+def test_parts_that_hold_a_column_under_either_id_have_its_statistics_under_one() -> None:
+    catalog = Catalog(MemoryStore())
+    create(catalog, "a", evolve.add_column(schema(), "level", "int32", ids=lambda: 500))
+    create(catalog, "b", evolve.add_column(schema(), "level", "int64", ids=lambda: 600))
+    add(catalog, "b", {"600.lower": pa.array([2], pa.int64())})
+    add(catalog, "b", {"500.lower": pa.array([3], pa.int32())})
+    table = catalog.view().table(H2O)
+    assert table.parts["500.lower"].to_pylist() == [2, 3]
+    assert "600.lower" not in table.parts.column_names

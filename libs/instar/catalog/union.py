@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from instar.catalog.names import log_prefix, parse_log_name, parse_name
 from instar.catalog.snapshot import Snapshot, TableState
@@ -166,11 +167,26 @@ def _unite_table(states: Mapping[str, TableState]) -> UnitedTable:
 def _labelled(writer: str, state: TableState, aliases: Mapping[ColumnId, ColumnId]) -> pa.Table:
     """Return a timeline's parts with their writer, and with statistics under the ids that the union has."""
     parts = state.parts
-    if aliases:
-        names = [_alias(name, aliases) for name in parts.column_names]
-        parts = parts.rename_columns(names)
+    for name in parts.column_names if aliases else ():
+        if (united := _alias(name, aliases)) != name:
+            parts = _moved(parts, name, united)
     field = pa.field(WRITER_COLUMN, pa.string(), nullable=False)
     return parts.append_column(field, pa.repeat(pa.scalar(writer), parts.num_rows))
+
+
+def _moved(parts: pa.Table, name: str, united: str) -> pa.Table:
+    """Return the parts with a statistic under another name, beside what some of them have under it already."""
+    if united not in parts.column_names:
+        return parts.rename_columns([united if of == name else of for of in parts.column_names])
+    here, there = parts[united], parts[name]
+    wide = (
+        pa.concat_tables([pa.table({"of": here}), pa.table({"of": there})], promote_options="permissive")
+        .schema.field("of")
+        .type
+    )
+    both = pc.coalesce(here.cast(wide), there.cast(wide))
+    rest = parts.drop_columns([name])
+    return rest.set_column(rest.column_names.index(united), united, both)
 
 
 def _alias(name: str, aliases: Mapping[ColumnId, ColumnId]) -> str:

@@ -119,8 +119,8 @@ def _rows_without(plan: ScanPlan, updates: dict[str, pa.Table], keys: list[str])
 
 
 def _read_part(store: Store, key: str, writer: str, plan: ScanPlan, observe: Observer) -> pa.Table:
-    columns = plan.columns_of(writer)
     with open_part(store, key) as part:
+        columns = plan.columns_of(writer, {column.id for column in part.footer.schema.columns})
         if part.footer.format is PartFormat.STRUCTURED:
             return part.read_structured(columns)
         if part.footer.format is PartFormat.CODEC or plan.flags.read_format is ReadFormat.CODEC:

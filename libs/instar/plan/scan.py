@@ -1,6 +1,7 @@
 """Plan a scan: which parts have to be read for an answer. Pure: nothing is read here."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -61,10 +62,13 @@ class ScanPlan:
             needed |= columns_of(self.filter)
         return tuple(column for column in self.schema.columns if column.id in needed)
 
-    def columns_of(self, writer: str) -> tuple[Column, ...]:
-        """Return the columns that have to be read, with the ids that a writer's files have for them."""
+    def columns_of(self, writer: str, held: AbstractSet[ColumnId]) -> tuple[Column, ...]:
+        """Return the columns that have to be read, with the ids that a part of a writer holds them under."""
         own = {united: number for number, united in self.aliases.get(writer, {}).items()}
-        return tuple(replace(column, id=own.get(column.id, column.id)) for column in self.read_columns)
+        return tuple(
+            replace(column, id=own[column.id]) if column.id not in held and column.id in own else column
+            for column in self.read_columns
+        )
 
     def under(self, flags: Flags) -> "ScanPlan":
         """Return the plan of the same question under other flags."""

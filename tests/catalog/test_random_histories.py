@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from instar.catalog.actions import AddParts, AlterTable, RemoveParts
 from instar.catalog.apply import TransactionCollected
 from instar.catalog.checkpoint import agrees_with_replay, read_checkpoint, write_checkpoint
-from instar.catalog.commit import Change, CommitConflict, Committed, OutcomeUnknown, commit
+from instar.catalog.commit import Change, CommitConflict, Committed, OutcomeUnknown, SlotWasCut, commit
 from instar.catalog.encoding import DamagedObject
 from instar.catalog.names import LogKind
 from instar.catalog.origins import OriginConflict
@@ -88,6 +88,11 @@ class Histories(RuleBasedStateMachine):
             committed = commit(timeline, change, clock=self.clock)
         except Crashed:
             self.timelines[who] = Timeline(self.store, "w1", "weather")
+        except SlotWasCut:
+            # Others pruned the log past what this process remembers: nothing happened, and it commits again.
+            assert Timeline(self.store, "w1", "weather").oldest() > 0
+            self.timelines[who] = Timeline(self.store, "w1", "weather")
+            return self.attempt(who, change, None)
         except (DidNotHappen, OutcomeUnknown):
             assert fault in (FaultKind.FAIL_BEFORE, FaultKind.FAIL_AFTER, FaultKind.LATE, FaultKind.THROTTLE)
         finally:

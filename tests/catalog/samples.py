@@ -49,6 +49,7 @@ def part_rows(
     transaction: UUID,
     count: int = 1,
     *,
+    writer: str = "w1",
     table: str = "h2o",
     origin: str = "",
     generation: int = 0,
@@ -56,7 +57,7 @@ def part_rows(
     statistics: dict[str, pa.Array] | None = None,
 ) -> pa.Table:
     """Return metadata of parts that `transaction` wrote, under the names that real parts have."""
-    provenance = Provenance("w1", TableName("weather", table), "", transaction, origin, generation, attempt)
+    provenance = Provenance(writer, TableName("weather", table), "", transaction, origin, generation, attempt)
     row: dict[str, Any] = {
         "format": "codec",
         "rows": 10,
@@ -82,10 +83,12 @@ def part_rows(
 class Writer:
     """A process that commits to one timeline, with a clock and uuids of its own."""
 
-    def __init__(self, store: Store | None = None, *, seed: int = 0, clock: Ticks | None = None) -> None:
+    def __init__(
+        self, store: Store | None = None, *, writer: str = "w1", seed: int = 0, clock: Ticks | None = None
+    ) -> None:
         self.clock = clock or Ticks()
         self.store = MemoryStore(clock=self.clock) if store is None else store
-        self.timeline = Timeline(self.store, "w1", "weather")
+        self.timeline = Timeline(self.store, writer, "weather")
         self.uuids = numbered_uuids(seed)
 
     def create(self, table: str = "h2o") -> Committed:

@@ -5,6 +5,7 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
+from instar.catalog.part_set import PartSet
 from instar.catalog.snapshot import TableState
 from instar.maintain.rewrite import parts_to_compact
 from instar.model.part import PART_FIELDS
@@ -20,7 +21,7 @@ def state(*parts: dict[str, Any]) -> TableState:
     }
     fixed |= {"format": "structured", "transaction": str(UUID(int=1)), "has_deletes": False, "rows": 10, "bytes": 10}
     rows = [fixed | {"key": str(number)} | part for number, part in enumerate(parts)]
-    return TableState(SCHEMA, pa.Table.from_pylist(rows, schema=PART_FIELDS))
+    return TableState(SCHEMA, PartSet(pa.Table.from_pylist(rows, schema=PART_FIELDS)))
 
 
 @pytest.mark.parametrize(

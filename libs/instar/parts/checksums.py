@@ -8,7 +8,8 @@ order of the metadata, and that of the metadata; four bytes say that they are th
 import io
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -43,7 +44,7 @@ def with_checksums(file: pa.Buffer, metadata: pq.FileMetaData) -> bytes:
     return b"".join([view[:start], struct.pack(f"<{len(chunks)}I", *chunks), seal, view[start:]])
 
 
-def open_checked(source: pa.NativeFile) -> pq.ParquetFile:
+def open_checked(source: pa.NativeFile) -> "CheckedParquet":
     """Open a part's file. Its metadata is parsed after its checksum was found right: Arrow may crash on others."""
     size = source.size()
     tail = source.read_at(min(size, _TAIL_BYTES), size - min(size, _TAIL_BYTES))
@@ -67,11 +68,39 @@ def open_checked(source: pa.NativeFile) -> pq.ParquetFile:
     if len(before) < layout.size:
         before = source.read_at(layout.size, size - whole - layout.size)
     checksums = layout.unpack(before[len(before) - layout.size :])
-    checked = CheckedFile(source, size, dict(zip(chunks, checksums, strict=True)))
-    return pq.ParquetFile(pa.PythonFile(checked, mode="r"), metadata=metadata)
+    checked = _CheckedFile(source, size, dict(zip(chunks, checksums, strict=True)))
+    in_memory = isinstance(source, pa.BufferReader | pa.MemoryMappedFile)
+    file = pq.ParquetFile(source if in_memory else pa.PythonFile(checked, mode="r"), metadata=metadata)
+    return CheckedParquet(file, checked if in_memory else None)
 
 
-class CheckedFile:
+@dataclass(frozen=True)
+class CheckedParquet:
+    """A Parquet file whose column chunks are checked before Arrow decodes them."""
+
+    file: pq.ParquetFile
+    in_memory: "_CheckedFile | None"
+    """The file's bytes, where they can be looked at twice: Arrow then reads them by itself, in parallel."""
+
+    def read(self, columns: Sequence[str], row_groups: Sequence[int] | None) -> pa.Table:
+        """Return columns, named by their paths, of some row groups or of all."""
+        groups = range(self.file.num_row_groups) if row_groups is None else row_groups
+        if self.in_memory is not None:
+            self._check(self.in_memory, columns, groups)
+        return self.file.read_row_groups(list(groups), list(columns))
+
+    def _check(self, source: "_CheckedFile", columns: Sequence[str], groups: Iterable[int]) -> None:
+        starts = tuple(f"{column}." for column in columns)
+        leaves = range(self.file.metadata.num_columns)
+        wanted = [place for place in leaves if f"{self.file.schema.column(place).path}.".startswith(starts)]
+        for group in map(self.file.metadata.row_group, groups):
+            for place in wanted:
+                start, end = _chunk_range(group.column(place))
+                source.seek(start)
+                source.read(end - start)
+
+
+class _CheckedFile:
     """A file that checks each column chunk that is read from it. Arrow reads chunks whole."""
 
     closed = False
@@ -117,9 +146,12 @@ def _chunk_ranges(metadata: pq.FileMetaData) -> Iterator[tuple[int, int]]:
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         for place in range(group.num_columns):
-            chunk = group.column(place)
-            start = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
-            yield start, start + chunk.total_compressed_size
+            yield _chunk_range(group.column(place))
+
+
+def _chunk_range(chunk: pq.ColumnChunkMetaData) -> tuple[int, int]:
+    start = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
+    return start, start + chunk.total_compressed_size
 
 
 def _metadata_bytes(file: bytes | memoryview) -> int:

@@ -17,7 +17,7 @@ from instar.model.arrow import ENCODING_VERSION, OPAQUE_VERSION, encoding_versio
 from instar.model.part import PartFormat
 from instar.model.schema import UPDATE_FIELDS, Column, ColumnId, TableSchema
 from instar.model.types import widens
-from instar.parts.checksums import DamagedFile, ForeignFile, open_checked
+from instar.parts.checksums import CheckedParquet, DamagedFile, ForeignFile, open_checked
 from instar.parts.footer import Footer, parse_footer, parse_row_groups
 from instar.parts.layout import OPAQUE_CODEC, blob_columns, stored_columns, time_and_diff
 from instar.parts.statistics import statistics_table
@@ -88,7 +88,11 @@ class OpenPart:
 
     key: str
     footer: Footer
-    file: pq.ParquetFile
+    checked: CheckedParquet
+
+    @property
+    def file(self) -> pq.ParquetFile:
+        return self.checked.file
 
     def read(self, wanted: Sequence[Column], encoding: ReadFormat, row_groups: Sequence[int] | None = None) -> pa.Table:
         """Return the updates that one encoding holds, of all row groups or of some."""
@@ -151,9 +155,7 @@ class OpenPart:
     def _read(self, paths: list[str], row_groups: Sequence[int] | None) -> pa.Table:
         columns = [*paths, *time_and_diff(self.footer.format)]
         with _naming(self.key):
-            if row_groups is None:
-                return self.file.read(columns)
-            return self.file.read_row_groups(list(row_groups), columns)
+            return self.checked.read(columns, row_groups)
 
     def _assemble(self, wanted: Sequence[Column], found: dict[ColumnId, pa.ChunkedArray], table: pa.Table) -> pa.Table:
         arrays = []
@@ -184,8 +186,8 @@ def open_part(store: Store, key: str) -> Iterator[OpenPart]:
     """Open the part at `key` and read its footer."""
     with store.open_input(key) as source:
         with _naming(key):
-            file = open_checked(source)
-        yield OpenPart(key, parse_footer(file.metadata.metadata, key), file)
+            checked = open_checked(source)
+        yield OpenPart(key, parse_footer(checked.file.metadata.metadata, key), checked)
 
 
 def _chunks(metadata: pq.FileMetaData) -> Iterator[pq.ColumnChunkMetaData]:

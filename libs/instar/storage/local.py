@@ -111,7 +111,7 @@ class LocalStore:
 
     def open_input(self, key: str) -> pa.NativeFile:
         with self._reading(key) as path:
-            return pa.OSFile(str(path), "rb")
+            return pa.memory_map(str(path), "rb")
 
     @contextlib.contextmanager
     def _reading(self, key: str) -> Iterator[Path]:
